@@ -104,10 +104,9 @@ def _counts(states: Mapping[str, str]) -> tuple[int, int, int]:
 # In each README, by the number of files and their counts, and the number of checks and theirs.
 _TOTALS = {
     "README.md": (
-        "No real HCA was seen yet, and of real GPUs the texts and jobs of one H200 alone. Of {0} files of install tasks"
-        " {1} ran on something real, {2} on stand-ins"
-        " alone, {3} never; of {4} checks {5} judged something real, {6} stand-ins alone:"
-        " [docs/simulated.md](docs/simulated.md)."
+        "ibready has not yet seen a real HCA; of real GPUs it has seen the output and jobs of one H200. Of {0} install"
+        " task files, {1} ran on something real, {2} only on stand-ins, {3} never. Of {4} checks, {5} judged"
+        " something real, {6} only stand-ins: [docs/simulated.md](docs/simulated.md)."
     ),
     "README.zh-CN.md": (
         "尚未见过真实的 HCA；真实的 GPU 只见过一块 H200 的输出与作业。"

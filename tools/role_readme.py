@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Write the variable table of each role's README.md from its meta/argument_specs.yml.
 
@@ -101,7 +100,7 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
             continue
         stale += 1
         if check:
-            print(f"roles/{role.name}/README.md is stale: run tools/role_readme.py")
+            print(f"roles/{role.name}/README.md is stale: run ./run docs")
         else:
             readme.write_text(text, encoding="utf-8")
             print(f"roles/{role.name}/README.md written")

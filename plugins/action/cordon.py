@@ -94,7 +94,7 @@ def _busy(step: _plan.Step, hostvars: Mapping[str, Any]) -> tuple[str, str] | No
         return "ibready drained it and has not given it back", "run again what drained it (docs/rolling.md)"
     if drained is not False or lease.get("taken") is not True:
         why = escaped(str(lease.get("msg") or stat.get("msg") or "no answer"))
-        return f"nobody could tell whether another run is at work there: {why}", "mend that, and run this again"
+        return f"nobody could tell whether another run is at work there: {why}", "fix that, and run this again"
     return None
 
 

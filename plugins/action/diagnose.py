@@ -46,7 +46,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._switch import tex
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import rendered
 
 NO_LOG = (
-    "no log of a job was given, so what a job really used was not looked at; "
+    "no job log was given, so what a job really used was not checked; "
     "next: run it with NCCL_DEBUG=INFO (docs/nccl-logs.md) and add -e diagnose_log=FILE"
 )
 _SHOWN = 4
@@ -208,6 +208,6 @@ def _nothing(report: Mapping[str, Any]) -> str:
     reported = [f"{name}: {host['checks'][0]['cause']}" for name, host in report["hosts"].items()]
     more = f" and {len(reported) - 3} more" if len(reported) > 3 else ""
     return (
-        f"no host could be looked at, so there is no diagnosis ({'; '.join(reported[:3])}{more}); "
-        "next: mend what keeps the hosts from answering, or collect their bundles anew"
+        f"no host could be checked, so there is no diagnosis ({'; '.join(reported[:3])}{more}); "
+        "next: fix what keeps the hosts from answering, or collect their bundles again"
     )

@@ -45,7 +45,7 @@ class ActionModule(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
         variables = task_vars or {}
-        _, args = self.validate_argument_spec(
+        _unused, args = self.validate_argument_spec(
             argument_spec={
                 "hosts": {"type": "list", "elements": "str"},
                 "ports": {"type": "list", "elements": "dict"},

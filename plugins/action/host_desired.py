@@ -30,7 +30,7 @@ class ActionModule(EngineAction):
         result: dict[str, Any] = super().run(tmp, task_vars)
         trust.demand()
         variables = task_vars or {}
-        _, args = self.validate_argument_spec(argument_spec=self.SPEC)
+        _unused, args = self.validate_argument_spec(argument_spec=self.SPEC)
         roles = [runs.Role(entry["name"], entry["moves"]) for entry in args["roles"] if entry["wanted"]]
         if args["compare"] == "never":
             result.update(changed=False, compared=False, run=[role.name for role in roles], differs=[], digest="")

@@ -55,6 +55,7 @@ class ActionModule(SiteAction):
         try:
             here = subprocess.run(
                 hook.argv,
+                check=False,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
@@ -77,5 +78,5 @@ def _told(name: str, args: dict[str, Any], hook: _hooks.Hook, said: str, ran: li
     unchanged = f" {args['unchanged']}" if args["unchanged"] else ""
     return (
         f"{name}: {args['title']}: `{hook.shown()}` failed {where}: {said}.{before}{unchanged} "
-        "Next: run it by hand and mend what it says, then run this again."
+        "Next: run it by hand and fix what it says, then run this again."
     )

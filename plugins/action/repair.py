@@ -90,7 +90,7 @@ class ActionModule(SiteAction):
         ended = [entry for entry in results if entry[0].host in begun]
         record.end(folder, ended, errors, datetime.fromisoformat(args["plan"]["at"]))
         self._display.display(f"\n{told.done(results)}\n")
-        left = [entry for entry in results if entry[1] != record.MENDED]
+        left = [entry for entry in results if entry[1] != record.FIXED]
         stayed = {**errors, **{step.host: f"{step.title} [{step.cause}]: {why}" for step, _result, why in left}}
         return {"changed": False, "stayed": stayed, "steps": args["plan"]["steps"], "held": args["plan"]["held"]}
 

@@ -28,6 +28,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._run import (
     build,
     changed,
     compare,
+    course,
     folded,
     history,
     inventory,
@@ -120,7 +121,7 @@ class ActionModule(SiteAction):
             ansible=ANSIBLE,
             benchmarks=build.benchmarks(folder / "bench.json"),
         )
-        return {**found, "since": _since(folder, found)}
+        return {**found, **_compared(folder, found, min(args["keep"], history.KEEP))}
 
     def _write(self, folder: Path, report: dict[str, Any], args: Mapping[str, Any]) -> dict[str, str]:
         """Write all files; a full disk on the controller must not hide the verdict."""
@@ -132,7 +133,7 @@ class ActionModule(SiteAction):
         cleaned, warn = clean.clean(report, text), self._display.warning
         texts = {
             name: rendered.surely(entry, cleaned, warn)
-            for name, (_, entry) in rendered.FORMATS.items()
+            for name, (_unused, entry) in rendered.FORMATS.items()
             # Of two files of metrics a collector refuses both; the cluster's stays.
             if name in args["formats"] and (is_whole or name != rendered.METRICS)
         }
@@ -154,12 +155,25 @@ def _playbooks() -> list[str]:
     return [str(entry) for entry in given] if isinstance(given, list | tuple) else []
 
 
-def _since(folder: Path, report: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What got better and worse since the report that lies there; None where there is none."""
-    path = folder / f"{rendered.NAME}{rendered.JSON}"
-    if not os.path.exists(path):
-        return None
-    try:
-        return compare.compare(read.standing(path), report)
-    except read.RunError as exc:
-        return {"created": "", "error": str(exc), "hosts": {}}
+def _compared(folder: Path, report: Mapping[str, Any], most: int) -> dict[str, Any]:
+    """``since``: what differs from the report that lies there, None where there is none.
+
+    ``history``: of the last ``most`` runs, carried on from that report, and from the newest kept run
+    where it cannot be read; None where nobody wants runs kept.
+    """
+    last = folder / f"{rendered.NAME}{rendered.JSON}"
+    since: dict[str, Any] | None = None
+    before: dict[str, Any] | None = None
+    unread: list[str] = []
+    for path in [last, *reversed(history.kept(folder)[-most:])] if most > 1 else [last]:
+        if not os.path.exists(path):
+            continue
+        try:
+            before = read.standing(path)
+        except read.RunError as exc:
+            unread.append(str(exc))
+        if path == last:
+            since = compare.compare(before, report) if before else {"created": "", "error": unread[0], "hosts": {}}
+        if before:
+            break
+    return {"since": since, "history": course.carried(before, report, most, unread) if most > 1 else None}

@@ -63,7 +63,7 @@ class ActionModule(SiteAction):
         known = _told(hosts.values(), refused)
         path = _the_one(known, where.lock_file, where.LOCK_FILE)
         matrix = load.load(_the_one(known, where.matrix_folders, "stack_matrix"))
-        _, odd = apart.each(
+        _unused, odd = apart.each(
             [entry.name for entry in known],
             lambda name: merged([platform(hosts[name].node, matrix)]),
             (*apart.OPERATOR, *_PROBLEMS),

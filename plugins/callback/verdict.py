@@ -18,8 +18,11 @@ description:
     and does not look like one; the exit status is Ansible's.
   - With C(-v), with O(ibready.cluster.ibverify#module:answer) given, and where the module itself
     failed, the output is Ansible's own.
-  - Every other module is printed as P(ansible.builtin.minimal#callback) does, and playbooks as
-    P(ansible.builtin.default#callback) does.
+  - Of a playbook that ends because hosts are not ready, it prints what Ansible would print as an
+    error of a task for each host below the recap, equal hosts once. The exit status is Ansible's.
+    With C(-v) the output is Ansible's own.
+  - Every other module is printed as P(ansible.builtin.minimal#callback) does, and all else of
+    playbooks as P(ansible.builtin.default#callback) does.
 requirements:
   - C(stdout_callback = ibready.cluster.verdict) and C(bin_ansible_callbacks = True) in ansible.cfg,
     as this collection's own has them. Without the second one C(ansible) takes no other output than
@@ -37,17 +40,20 @@ from ansible.plugins.callback import CallbackBase
 from ansible.plugins.callback.default import CallbackModule as Default
 from ansible.plugins.callback.minimal import CallbackModule as Minimal
 
-from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import DEGRADED, READY
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import DEGRADED, READY, SKIPPED
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.brief import SHORT
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import verdicts
 
 _OURS = "ibready.cluster."
 # Those that answer in short where `ansible` itself asks (plugin_utils/_site/verify_action.py).
 JUDGES = frozenset({"containerverify", "hostverify", "ibverify", "ncclverify", "nvlinkverify", "stackverify"})
+# What such a task of a playbook has among its variables.
+_TOLD = "__told"
 _COLORS = {
     "": "COLOR_HIGHLIGHT",
     READY: "COLOR_OK",
     DEGRADED: "COLOR_WARN",
+    SKIPPED: "COLOR_SKIP",
     verdicts.UNREACHABLE: "COLOR_UNREACHABLE",
 }
 
@@ -62,6 +68,11 @@ def folds(task: Any) -> bool:
     action = str(task.action)
     ours = action.removeprefix(_OURS) in JUDGES
     return ours and ad_hoc() and not context.CLIARGS.get("verbosity") and task.args.get("answer", SHORT) == SHORT
+
+
+def ends(task: Any) -> bool:
+    """Whether the task of a playbook fails for what the table above it has told."""
+    return _TOLD in task.vars and not ad_hoc() and not context.CLIARGS.get("verbosity")
 
 
 def _base() -> type[CallbackBase]:
@@ -81,6 +92,7 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
         super().__init__()
         self._told: dict[str, verdicts.Told] = {}
         self._failed = 0
+        self._bad: dict[str, str] = {}
         # Whoever interrupts the run is told of the hosts that have answered.
         atexit.register(self._tell)
 
@@ -93,7 +105,9 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         # Without a verdict that is a failure's it is the module that failed.
         ours = folds(result.task)
-        if ours and result.result.get("verdict", READY) not in (READY, DEGRADED):
+        if ends(result.task) and not ignore_errors:
+            self._bad[result.host.get_name()] = str(result.result.get("msg") or "")
+        elif ours and result.result.get("verdict", READY) not in (READY, DEGRADED):
             self._keep(result, verdicts.told(result.result))
         else:
             self._failed += ours
@@ -106,8 +120,8 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
             super().v2_runner_on_unreachable(result)
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
-        self._tell()
         super().v2_playbook_on_stats(stats)
+        self._tell()
 
     def _keep(self, result: Any, entry: verdicts.Told) -> None:
         self._handle_warnings(result.result)
@@ -115,5 +129,6 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
 
     def _tell(self) -> None:
         kept, self._told = self._told, {}
-        for line, verdict in verdicts.render(kept, self._failed):
+        bad, self._bad = self._bad, {}
+        for line, verdict in [*verdicts.render(kept, self._failed), *verdicts.ended(bad)]:
             self._display.display(line, color=getattr(constants, _COLORS.get(verdict, "COLOR_ERROR")))

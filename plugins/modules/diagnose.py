@@ -81,7 +81,7 @@ answer:
   description: The diagnosis in a sentence.
   type: str
   returned: always
-  sample: "1 cause, the likeliest reason first (3 of 3 hosts looked at, 731 checks passed)"
+  sample: "1 cause, the likeliest first (3 of 3 hosts checked, 731 checks passed)"
 causes:
   description: The causes, the likeliest reason first.
   type: list
@@ -104,13 +104,13 @@ causes:
       description: The one command for it, to be run by a person; empty where there is none.
       type: str
       sample: ansible node7 -i inventories/mine -b -a 'mlxlink -d mlx5_3 --port_state TG'
-    mends: {type: bool, description: "Whether the command mends it, and does not only show more."}
+    mends: {type: bool, description: "Whether the command fixes it, and does not only show more."}
     note: {type: str, description: "What to know before, or what hands have to do."}
     confidence: {type: str, description: "V(sure), V(likely) or V(possible)."}
     source: {type: str, description: Where the knowledge of this cause is from.}
     acts:
       description:
-        - What mends it, host by host, each with C(host), C(kind), C(words) (none for a converge),
+        - What fixes it, host by host, each with C(host), C(kind), C(words) (none for a converge),
           C(consents) and C(choices); empty where only hands can.
       type: list
       elements: dict

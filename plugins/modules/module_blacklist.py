@@ -114,7 +114,7 @@ def _make(argv: list[str]) -> None:
     if done.rc != 0:
         said = (done.stderr or done.stdout).strip().split("\n")[-1]
         raise blacklist.BlacklistError(
-            f"`{shown}` ended with status {done.rc}: {said or 'no word'}. Next: mend that (often "
+            f"`{shown}` ended with status {done.rc}: {said or 'no word'}. Next: fix that (often "
             "/boot is full) and run this again"
         )
 

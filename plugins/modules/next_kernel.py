@@ -180,7 +180,7 @@ def _initramfs(root: str, facts: KmodFacts, kernels: set[str]) -> list[str]:
             raise PackageError(
                 "failed",
                 f"`{' '.join(argv)}` ended with status {done.rc}: {said or 'no word'}",
-                "mend that (often /boot is full), and make the initramfs by hand: it carries the"
+                "fix that (often /boot is full), and make the initramfs by hand: it carries the"
                 " kernel's own modules in place of those that were built",
                 changed=True,
             )

@@ -11,8 +11,7 @@ version_added: 0.1.0
 description:
   - Looks at the GPUs and their driver, at NVLink, NVSwitches and the fabric manager, each against
     what the recognised hardware promises.
-  - A host without an NVIDIA GPU has nothing to judge; every check is skipped and the verdict is
-    C(ready) only because the bus was looked at.
+  - A host without an NVIDIA GPU has nothing to judge; every check is skipped, and so is the host.
   - Fails when the verdict is C(not_ready) or C(unknown), unless O(report_only=true).
   - Never changes the host.
 extends_documentation_fragment: [ibready.cluster.verify, ibready.cluster.look]

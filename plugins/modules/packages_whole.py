@@ -72,13 +72,13 @@ damage:
   returned: always
   sample: ["rdma-core is not installed to the end"]
 ran:
-  description: The commands that mended it; none in check mode.
+  description: The commands that repaired it; none in check mode.
   type: list
   elements: str
   returned: success
   sample: ["dpkg --configure -a"]
 missing:
-  description: Which of O(packages) are not installed, after what was mended; in the same order.
+  description: Which of O(packages) are not installed after the repair; in the same order.
   type: list
   elements: str
   returned: success

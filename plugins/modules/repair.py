@@ -27,7 +27,7 @@ options:
   diagnosis:
     description:
       - What M(ibready.cluster.diagnose) answered, before the acts or after them. Without one nothing
-        counts as mended.
+        counts as fixed.
     type: dict
   plan:
     description: What this module answered before the acts; with O(state=done).

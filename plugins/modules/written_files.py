@@ -225,7 +225,7 @@ def _make(module: AnsibleModule, images: list[dict[str, Any]], keeper: Keeper) -
             keeper.put_back()
             module.fail_json(
                 msg=f"{' '.join(image['command'])} ended with status {status}: {(err or out).strip()[-300:]}. "
-                f"{image['path']} stays as it was. Next: mend that (often /boot is full) and run this again"
+                f"{image['path']} stays as it was. Next: fix that (often /boot is full) and run this again"
             )
     return [image["path"] for image in images]
 
@@ -285,7 +285,7 @@ def main() -> None:
         done = ", ".join(keeper.changed) or "nothing"
         module.fail_json(
             msg=f"{path} cannot be kept as it is given: {exc.strerror or exc}. Changed before: "
-            f"{done}. Next: mend that and run this again"
+            f"{done}. Next: fix that and run this again"
         )
     reported = [*(file["path"] for file in files), *module.params["look"]]
     stale = _stale(module.params["images"], files, bool(keeper.removed))

@@ -78,7 +78,7 @@ for kernel in /usr/lib/modules/*; do
 done
 
 # Debian's kernels leave out iWARP in software (siw): of the same release's source, and loaded by nobody yet.
-kernel=$(ls -1 /usr/lib/modules | sort -V | tail -n 1)
+kernel=$(basename -a /usr/lib/modules/* | sort -V | tail -n 1)
 source=linux-source-$(echo "$kernel" | cut -d . -f 1-2)
 (
     cd /tmp
@@ -121,7 +121,7 @@ grub-mkimage --format=i386-pc --output=/boot/grub/i386-pc/core.img --prefix='(hd
     biosdisk part_msdos ext2 normal linux gzio echo test search search_label search_fs_uuid configfile
 cp -r /usr/lib/grub/i386-pc/. /boot/grub/i386-pc/
 # update-grub of the running machine writes it anew whenever it is asked to.
-newest() { ls -1 /boot/vmlinuz-* | sort -V | tail -n 1; }
+newest() { printf '%s\n' /boot/vmlinuz-* | sort -V | tail -n 1; }
 kernel=$(newest)
 cat > /boot/grub/grub.cfg <<CONF
 linux $kernel root=/dev/vda1 ro console=ttyS0 net.ifnames=0 mitigations=off panic=10 quiet

@@ -23,7 +23,7 @@ if [ "$ID" = ubuntu ]; then
 fi
 
 # Of the kernel that is here; preloaded from the first start on.
-kernel=$(ls -1 /usr/lib/modules | sort -V | tail -n 1)
+kernel=$(basename -a /usr/lib/modules/* | sort -V | tail -n 1)
 cc -shared -fPIC -O2 "-DKERNEL=\"$kernel\"" -o /usr/local/lib/ibready-kernel-name.so "$parts/kernel_name.c"
 
 # Those who read it out of /proc find the same.

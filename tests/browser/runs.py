@@ -23,7 +23,13 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import clus
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping import plan, walk
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.leaves import leaves
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build as told, changed, compare, inventory
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import (
+    build as told,
+    changed,
+    compare,
+    course,
+    inventory,
+)
 from tests.browser import fabric, nodes
 from tests.unit import tcp_told
 
@@ -53,7 +59,10 @@ def three_faults() -> dict[str, Any]:
     until = NOW.date() - datetime.timedelta(days=1)
     rma = Waiver("ib.port.rate", "node03", until, "RMA 1234", "mlx5_3/1")
     found = build(16, {CABLE: [7], SLOW: [3], POWER: [9, 10, 11, 12]}, waivers=[rma])
-    return {**found, "since": compare.compare(healthy(), found)}
+    well = healthy()["hosts"]
+    # node07 failed four days ago as well, and node05 took no part in a run.
+    turns = [well, {**well, "node07": found["hosts"]["node07"]}, well, {**well, "node05": None}, well]
+    return {**found, "since": compare.compare(healthy(), found), "history": _history(found, turns)}
 
 
 @cache
@@ -61,7 +70,8 @@ def five_hundred() -> dict[str, Any]:
     """500 hosts with a few faults, one of them waived, and one that is off."""
     faults = {CABLE: [17, 204], SLOW: [88], POWER: range(129, 161), GPU: [311]}
     rma = Waiver("ib.port.rate", "node088", datetime.date(2026, 12, 31), "RMA 1234", "mlx5_3/1")
-    return build(500, faults, off={402: "Connection timed out"}, waivers=[rma])
+    found = build(500, faults, off={402: "Connection timed out"}, waivers=[rma])
+    return {**found, "history": _history(found, _turns(found, {"node204"}, {"node311", "node402"}, {"node017"}))}
 
 
 @cache
@@ -76,7 +86,32 @@ def two_thousand() -> dict[str, Any]:
             racks.setdefault(f"rack{(500 * turn + at) // 16 + 1:03}", []).append(name)
     run = {**one["run"], "size": len(hosts), "groups": racks}
     lacking = {name: None for name in ("fabric", "ping_coverage", "ping_matrix", "since")}
-    return {**one, **lacking, "hosts": hosts, "run": run, "pings": [], "ping_again": [], "tcp": [], "waivers": []}
+    empty: dict[str, Any] = {name: [] for name in ("pings", "ping_again", "tcp", "waivers")}
+    found = {**one, **lacking, **empty, "hosts": hosts, "run": run}
+    turns = _turns(found, {"node0204", "node0704"}, {"node0311", "node0811"}, {"node1017"})
+    return {**found, "history": _history(found, turns)}
+
+
+def _turns(run: Mapping[str, Any], fresh: set[str], later: set[str], often: set[str]) -> list[Mapping[str, Any]]:
+    """Hosts of nine runs before: all that fail did, but those that are ``fresh``, those that do for three
+    runs (``later``), those that do every other time (``often``); one took no part in the second."""
+    every = run["hosts"]
+    well = next(host for host in every.values() if host["verdict"] == "ready")
+    turns = []
+    for ago in range(9, 0, -1):
+        good = fresh | (later if ago > 2 else set()) | (often if ago % 2 else set())
+        turns.append({**every, **dict.fromkeys(good, well), **({next(iter(every)): None} if ago == 8 else {})})
+    return turns
+
+
+def _history(run: Mapping[str, Any], turns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Of runs a day apart, the last of which is this; None in place of a host that took no part."""
+    before: dict[str, Any] | None = None
+    for ago, hosts in zip(range(len(turns), 0, -1), turns, strict=True):
+        there = {name: host for name, host in hosts.items() if host}
+        earlier = {"run": run["run"], "created": (NOW - datetime.timedelta(days=ago)).isoformat(), "hosts": there}
+        before = {**earlier, "history": course.carried(before, earlier, len(turns) + 1)}
+    return course.carried(before, run, len(turns) + 1)
 
 
 def large(hosts: int, kind: nodes.Kind, faults: Sequence[str]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import diagnosis
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import rendered
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.chinese import chinese
 from tests.browser import chromium, conftest, runs
 from tests.browser.conftest import Open
 from tests.browser.looking import every, hosts
@@ -50,10 +51,14 @@ def page(browser: Browser, page_of: Callable[[str], Path], name: str, language: 
         assert watched.wrong == []
 
 
-def test_causes_are_those_of_the_diagnosis_errors_first_with_nodes_and_what_to_do(page: Page, name: str) -> None:
+def test_causes_are_those_of_the_diagnosis_errors_first_with_nodes_and_what_to_do(
+    page: Page, name: str, language: str
+) -> None:
     told = diagnosis.diagnose(conftest.RUNS[name]())
     # What is shown at once; equal causes of several hosts are one.
     ids = list(dict.fromkeys(cause.title for cause in told.causes))
+    if language == "zh-CN":
+        ids = [chinese(title) for title in ids]
     shown = [one.inner_text() for one in every(page, "#causes .causes > li.fail h3")]
     assert shown == ids
     kinds = [one.get_attribute("class") or "" for one in every(page, "#causes .causes > li")]
@@ -64,13 +69,13 @@ def test_causes_are_those_of_the_diagnosis_errors_first_with_nodes_and_what_to_d
         assert one.locator(".do").inner_text().strip()
 
 
-def test_one_dead_gpu_is_one_cause_with_its_node_and_command(page: Page, name: str) -> None:
-    nodes = page.locator("#causes li", has_text="fell off the PCI bus").locator(".nodes code")
+def test_one_dead_gpu_is_one_cause_with_its_node_and_command(page: Page, name: str, language: str) -> None:
+    row = page.locator("#causes li", has_text="fell off the PCI bus" if language == "en-GB" else "从 PCI 总线上掉线")
+    nodes = row.locator(".nodes code")
     if name not in DEAD:
         expect(nodes).to_have_count(0)
         return
     expect(nodes).to_have_text(DEAD[name])
-    row = page.locator("#causes li", has_text="fell off the PCI bus")
     expect(row.locator(".command")).to_have_count(1)
     expect(row.locator(".command code")).to_contain_text("lspci")
     assert "nccl_gdr_level" not in page.locator("#causes").inner_text()
@@ -109,7 +114,69 @@ def test_what_is_well_is_a_line_and_its_pictures_are_folded(page: Page) -> None:
 def test_what_is_measured_is_drawn_as_a_strip_with_a_dot_for_each_host(page: Page) -> None:
     strips = page.locator("#section-strips")
     expect(strips.locator("> details > summary")).to_be_visible()
-    assert strips.locator("svg path[stroke-linecap=round]").count() == strips.locator("h3").count() >= 1
+    alike = strips.locator("[data-t='strips.alike']").count()
+    assert strips.locator("svg path[stroke-linecap=round]").count() == strips.locator("h3").count() - alike
+    assert 1 <= alike < strips.locator("h3").count()
+
+
+def test_a_host_of_which_nothing_was_measured_is_named(page: Page, name: str) -> None:
+    off = {"500-hosts": (1, "node402"), "2000-hosts": (4, "node0402, node0902, node1402, node1902")}
+    lines = [" ".join((one.text_content() or "").split()) for one in every(page, "#section-strips .note")]
+    told = [line for line in lines if re.search("not measured|未测量", line)]
+    if name not in off:
+        assert told == []
+        return
+    assert told
+    assert all(off[name][1] in line for line in told)
+
+
+OFTEN = {
+    "en-GB": ("Changed often:", "({times} times in {of} runs)"),
+    "zh-CN": ("状态反复\uff1a", "({of} 次运行中变化 {times} 次)"),
+}
+SINCE = {"en-GB": "(3 runs, since 2026-11-20 19:41 UTC)", "zh-CN": "(3 次运行\uff0c自 2026-11-20 19:41 UTC)"}
+
+
+def test_who_fails_since_when_and_who_goes_up_and_down_stands_first(page: Page, name: str, language: str) -> None:
+    said = " ".join(page.locator("#summary .lately").last.inner_text().split())
+    often = {"three-faults": ("node07", 3, 6), "500-hosts": ("node017", 9, 10), "2000-hosts": ("node1017", 9, 10)}
+    host, times, of = often[name]
+    title, counts = OFTEN[language]
+    assert f"{title} {host} {counts.format(times=times, of=of)}" in said
+    since = {"500-hosts": "node311, node402", "2000-hosts": "node0311, node0811"}
+    if name in since:
+        assert f"{since[name]} {SINCE[language]}" in page.locator("#summary .lately").first.inner_text()
+    else:
+        expect(page.locator("#summary .lately")).to_have_count(1)
+
+
+def test_how_hosts_went_is_a_table_of_signs_and_what_was_not_looked_at_is_none(page: Page, name: str) -> None:
+    rows = page.locator("#section-went table.went tbody tr")
+    row = rows.filter(has_text={"three-faults": "node07", "500-hosts": "node017", "2000-hosts": "node1017"}[name])
+    signs = [(one.text_content() or "").strip() for one in row.first.locator("td").all()]
+    assert signs == (list("·F···F") if name == "three-faults" else list("·F" * 5))
+    assert page.locator("#section-went table.went thead th").count() == len(signs) + 1
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("language", "unseen"), [("en-GB", "not looked at"), ("zh-CN", "未检查")])
+def test_the_page_of_a_host_tells_which_findings_came_and_went(
+    open_page: Open, width: int, language: str, unseen: str
+) -> None:
+    page = open_page("three-faults", "#host=node07", viewport={"width": width, "height": 844}, locale=language)
+    rows = page.locator("#host table.went tbody tr")
+    told = {(one.locator("th").text_content() or ""): one.locator("td").all_text_contents() for one in rows.all()}
+    assert told.pop("Over the last runs" if language == "en-GB" else "最近几次运行") == list("·F···F")
+    assert told["ib.port.state mlx5_5/1"] == ["", "F", "·", "·", "·", "F"]
+    page.evaluate("location.hash = '#host=node05'")
+    expect(page.locator("#host h2")).to_contain_text("node05")
+    cell = page.locator("#host table.went tbody tr").first.locator("td").nth(3)
+    expect(cell).to_have_text("-")
+    expect(cell).to_have_attribute("aria-label", unseen)
+    page.evaluate("location.hash = '#host=node02'")
+    expect(page.locator("#host h2")).to_contain_text("node02")
+    expect(page.locator("#host table.went")).to_have_count(0)
+    expect(page.locator("#host .host-body")).to_contain_text("2026-11-17 19:41 UTC")
 
 
 @pytest.mark.parametrize("name", ["500-hosts"], scope="module")
@@ -129,7 +196,7 @@ def test_a_picture_of_all_opens_where_it_is_asked_for(page: Page) -> None:
 def test_both_ends_of_a_cable_that_the_last_run_saw(open_page: Open, width: int) -> None:
     page = open_page("three-faults", viewport={"width": width, "height": WIDTHS[width]})
     cable = page.locator("#causes .cable", has_text="node07")
-    expect(cable).to_contain_text("node07 mlx5_5/1 ⟷ leaf-1-6/7 (as of an earlier run)")
+    expect(cable).to_contain_text("node07 mlx5_5/1 ⟷ leaf-1-6/7 (from an earlier run)")
 
 
 def test_nodes_and_commands_are_copied_with_a_click(open_page: Open) -> None:

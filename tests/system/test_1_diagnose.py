@@ -64,7 +64,7 @@ def test_hosts_of_which_none_answers_are_no_diagnosis(tmp_path: Path) -> None:
         *("-e", f"ibready_report_dir={tmp_path}"),
     )
     assert done.returncode != 0
-    assert "no host could be looked at, so there is no diagnosis" in said(done.stdout)
+    assert "no host could be checked, so there is no diagnosis" in said(done.stdout)
     found = json.loads((tmp_path / "ibready-diagnosis.json").read_text())
     assert found["causes"] == []
     assert {name for one in found["unknown"] for name in one["hosts"]} == {"node1", "node7"}

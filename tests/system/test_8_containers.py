@@ -16,9 +16,9 @@ PLAY = "tests/system/containers.yml"
 DAEMON = "/etc/docker/daemon.json"
 # What a site may have there; no two members are written alike.
 SITE = r"""{ "labels": ["caf\u00e9=1","x=\"y\""],
-	"log-opts" : { "max-size": "10m" , "max-file": "3" }, "max-concurrent-downloads":12,
+<tab>"log-opts" : { "max-size": "10m" , "max-file": "3" }, "max-concurrent-downloads":12,
   "default-ulimits": {"core": {"Name":"core","Hard":0,"Soft":0}}, "debug": false}
-"""
+""".replace("<tab>", "\t")
 # A shell, and nothing else.
 IMAGE = "tar -C / -ch bin/sh lib/x86_64-linux-gnu/libc.so.6 lib64/ld-linux-x86-64.so.2"
 SEEN = "'echo /dev/infiniband/*; ulimit -l; while read a b c; do echo $b $c; done < /proc/mounts'"

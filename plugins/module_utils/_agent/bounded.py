@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run a function in a process of its own that is given up after a while, whatever it hangs in."""
 
+# Of a program, not of a module: it prints and exits.
+# pylint: disable=ansible-bad-function
+
 from __future__ import annotations
 
 import contextlib
@@ -121,7 +124,7 @@ def _read(fd: int, deadline: float) -> tuple[bytes, bool]:
     """What came to the pipe's end; False where the end did not come in time."""
     said = bytearray()
     while True:
-        ready, _, _ = select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
+        ready, _unused, _unused = select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
         if not ready:
             return bytes(said), False
         chunk = os.read(fd, _CHUNK)

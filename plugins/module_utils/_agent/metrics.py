@@ -41,7 +41,7 @@ class CouldNotLook(Exception):
 
 def traffic_families(evidence: Evidence) -> tuple[list[Family], list[str]]:
     """The metrics of every source, and why those that are missing are missing."""
-    failed = Family("ibready_could_not_look", "Whether this source could not be read.")
+    failed = Family("ibready_could_not_look", "1 if this source could not be read.")
     found = [failed]
     why: list[str] = []
     sources: dict[str, Callable[[Evidence], list[Family]]] = {
@@ -131,10 +131,10 @@ def _nvlink(evidence: Evidence) -> list[Family]:
 
 
 def _gpus(evidence: Evidence) -> list[Family]:
-    busy = Family("ibready_gpu_busy_ratio", "Part of the time in which the GPU ran a kernel.")
-    moved = Family("ibready_gpu_memory_busy_ratio", "Part of the time in which memory moved.")
-    used = Family("ibready_gpu_memory_used_bytes", "Memory of the GPU that is in use.")
-    total = Family("ibready_gpu_memory_bytes", "Memory of the GPU.")
+    busy = Family("ibready_gpu_busy_ratio", "Fraction of time in which the GPU ran a kernel.")
+    moved = Family("ibready_gpu_memory_busy_ratio", "Fraction of time in which GPU memory was read or written.")
+    used = Family("ibready_gpu_memory_used_bytes", "GPU memory in use.")
+    total = Family("ibready_gpu_memory_bytes", "Total GPU memory.")
     text = _smi(evidence, "gpu_use")
     for use in gpu_use.parse(text) if text else ():
         for family, value, unit in (
@@ -170,11 +170,11 @@ def of_look(seen: Look) -> list[Family]:
     verdict = Family("ibready_verdict", "1 for the verdict of the last look.")
     for entry in _VERDICTS:
         verdict.add(int(entry == seen.verdict), verdict=entry)
-    checks = Family("ibready_checks", "How many checks of an area ended how; waived ones apart.")
+    checks = Family("ibready_checks", "Number of checks by area and result; waived checks are a result of their own.")
     counts = Counter((check.id.split(".")[0], "waived" if check.waived else check.result) for check in seen.checks)
     for (area, result), count in sorted(counts.items()):
         checks.add(count, area=area, result=result)
-    trouble = Family("ibready_trouble", "A check that failed, or that could not be looked at.")
+    trouble = Family("ibready_trouble", "A check that failed or could not look.")
     for key in sorted({(check.id, check.subject, check.result, check.severity) for check in seen.trouble}):
         trouble.add(1, **dict(zip(("check", "subject", "result", "severity"), key)))
     found = [info, verdict, checks, trouble]

@@ -5,6 +5,9 @@ Built as one file by `./run build`. Exit status: 0 ready, 1 degraded, 2 not_read
 nothing could be told), 64 usage. The commands for schedulers and timers have their own.
 """
 
+# Of a program, not of a module: it prints and exits.
+# pylint: disable=ansible-bad-function
+
 from __future__ import annotations
 
 import argparse
@@ -236,7 +239,7 @@ def _verify(given: argparse.Namespace, parser: _Parser) -> int:
     if given.json:
         print(json.dumps(result, indent=1))
     else:
-        _show(result["verdict"], host, checks, judged.facts, quiet=given.quiet)
+        _show(_model.asked(checks), host, checks, judged.facts, quiet=given.quiet)
     return STATUS[result["verdict"]]
 
 
@@ -248,7 +251,7 @@ def _show(verdict: str, host: str, checks: list[_model.Check], facts: dict[str, 
         if bad:
             more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
             print(f"{host} is {verdict}: {_model.sentence(bad[0].check)}{more}")
-        elif verdict != _model.READY:
+        elif verdict not in (_model.READY, _model.SKIPPED):
             print(f"{host} is {verdict}: nothing was looked at")
         return
     simulated = facts["machine"]["simulated"]
@@ -257,6 +260,8 @@ def _show(verdict: str, host: str, checks: list[_model.Check], facts: dict[str, 
     print(f"{host} is {verdict}")
     for line in bad:
         print(f"  {line.check.result.upper():7} {fold.told(line)}")
+    for reason in _model.absent(checks) if verdict == _model.SKIPPED else ():
+        print(f"  {reason}")
     for check in checks:
         if check.waived:
             print(f"  WAIVED  {_model.sentence(check)} (waived {check.waived})")

@@ -35,7 +35,7 @@ class Settings:
     ``root``: the directory that is the host's /; ``run``, ``state``: where the agent keeps its own.
     """
 
-    host: str = field(default_factory=lambda: platform.node())
+    host: str = field(default_factory=platform.node)
     areas: tuple[str, ...] = ("ib", "roce", "gpu", "nvlink")
     expect: str = ""
     waivers: str = ""

@@ -7,6 +7,9 @@ not whether it is ready. It remembers its streak until the next boot, its own dr
 cannot be read counts as forgotten: then a node stays drained until somebody resumes it.
 """
 
+# Of a program, not of a module: it prints and exits.
+# pylint: disable=ansible-bad-function
+
 from __future__ import annotations
 
 import os

@@ -40,6 +40,6 @@ def _around(text: str) -> tuple[str, str]:
     marks = [(i, line.strip()) for i, line in enumerate(lines) if line.strip() in (BEGIN, END)]
     if not marks:
         return text, ""
-    if [mark for _, mark in marks] != [BEGIN, END]:
+    if [mark for _unused, mark in marks] != [BEGIN, END]:
         raise ConfError("ibready's marks are not there once each, in their order")
     return "".join(lines[: marks[0][0]]), "".join(lines[marks[1][0] + 1 :])

@@ -11,24 +11,41 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .nccl_known import (
-    AGAIN as AGAIN,
+    AGAIN,
     BINARY,
     CONFIRMED,
-    CONSEQUENCE as CONSEQUENCE,
-    ERROR as ERROR,
+    CONSEQUENCE,
+    ERROR,
     FIELD,
-    KINDS as KINDS,
-    LOSS as LOSS,
-    NOTE as NOTE,
+    KINDS,
+    LOSS,
+    NOTE,
     RECALLED,
-    REFUSED as REFUSED,
-    UNREAD as UNREAD,
-    Known as Known,
+    REFUSED,
+    UNREAD,
+    Known,
 )
 from .nccl_log_host import CUDA, HOST
-from .nccl_log_job import JOB, TCP_PROVIDERS as TCP_PROVIDERS
-from .nccl_log_words import FIRST, TOLD, WARNED as WARNED
-from .nccl_sure import SURE as SURE, SURE_FACTS as SURE_FACTS
+from .nccl_log_job import JOB, TCP_PROVIDERS
+from .nccl_log_words import FIRST, TOLD, WARNED
+from .nccl_sure import SURE, SURE_FACTS
+
+# Of its other files, read by this one's name.
+__all__ = [
+    "AGAIN",
+    "CONSEQUENCE",
+    "ERROR",
+    "KINDS",
+    "LOSS",
+    "NOTE",
+    "REFUSED",
+    "SURE",
+    "SURE_FACTS",
+    "TCP_PROVIDERS",
+    "UNREAD",
+    "WARNED",
+    "Known",
+]
 
 _UNREACHED = (
     "refused|timed out|No route to host|exceeded (?:error )?retry count"
@@ -265,7 +282,7 @@ KNOWN: tuple[Known, ...] = (
         "2.12 and later",
         "the driver forbids peer access between GPUs that NVLink joins",
         "the fabric manager does not run, or an NVLink is broken",
-        "mend what the nvlink checks find; NCCL_IGNORE_DISABLED_P2P=1 only hides it",
+        "fix what the nvlink checks find; NCCL_IGNORE_DISABLED_P2P=1 only hides it",
         anywhere=True,
     ),
     Known(
@@ -310,7 +327,7 @@ KNOWN: tuple[Known, ...] = (
         "2.25 and later",
         "NVLink between hosts is there and does not work",
         "nvidia-imex does not run, or there is no IMEX channel",
-        "mend IMEX; NCCL_MNNVL_ENABLE=0 until then",
+        "fix IMEX; NCCL_MNNVL_ENABLE=0 until then",
     ),
     Known(
         "collnet_unavailable",

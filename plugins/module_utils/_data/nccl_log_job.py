@@ -333,7 +333,7 @@ JOB: tuple[Known, ...] = (
         "all",
         "the program called NCCL in a way that it does not take",
         "a fault of the program, or of its framework's release",
-        "the message, and where the program makes that call; no setting of the host mends it",
+        "the message, and where the program makes that call; no setting of the host fixes it",
         WORDS,
         loud=True,
     ),

@@ -83,7 +83,7 @@ WARNED: tuple[Known, ...] = (
         r"config->(?!.{0,200}falling back)|^ncclSetEncryption",
         "the program gave NCCL a configuration that it does not take",
         "a fault of the program, or of its framework's release",
-        "the message, and where the program makes that call; no setting of the host mends it",
+        "the message, and where the program makes that call; no setting of the host fixes it",
     ),
     _warned(
         "allocator_stranger",
@@ -363,7 +363,7 @@ WARNED: tuple[Known, ...] = (
         r"MNNVL .{0,80}(?:not supported|failed|error)|[Ff]abric handle .{0,60}(?:not|failed)|IMEX",
         "NVLink between hosts is there and does not work",
         "nvidia-imex does not run, or there is no IMEX channel",
-        "mend IMEX; NCCL_MNNVL_ENABLE=0 until then",
+        "fix IMEX; NCCL_MNNVL_ENABLE=0 until then",
     ),
     _warned(
         "cuda_driver_insufficient",
@@ -480,7 +480,7 @@ WARNED: tuple[Known, ...] = (
         r"|[Cc]aptur(?:e|ing)|Hierarchical CE|Net registration invalid|split_share|Deregister",
         "the program called NCCL in a way that it does not take",
         "a fault of the program, or of its framework's release",
-        "the message, and where the program makes that call; no setting of the host mends it",
+        "the message, and where the program makes that call; no setting of the host fixes it",
     ),
     _warned(
         "ras_failed",

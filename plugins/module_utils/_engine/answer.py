@@ -55,11 +55,11 @@ class Asked:
 
     def exit_json(self, **result: Any) -> NoReturn:
         self._answer(result)
-        sys.exit(0)
+        raise SystemExit(0)
 
     def fail_json(self, msg: str, **result: Any) -> NoReturn:
         self._answer({**result, "failed": True, "msg": str(msg)})
-        sys.exit(1)
+        raise SystemExit(1)
 
     def _answer(self, result: dict[str, Any]) -> None:
         if self._warnings:

@@ -93,7 +93,7 @@ def main(digest: str, question: str, carried: str = "", place: str = FOLDER) -> 
     """Answer the question (JSON) by that engine: the kept one, or the one that the visit carries."""
     archive = a2b_base64(carried) if carried else kept(place, digest)
     if sha256(archive).hexdigest() != digest:
-        print('\n{"ibready_engine": "%s"}' % ("damaged" if carried else "absent"))
+        sys.stdout.write('\n{"ibready_engine": "%s"}\n' % ("damaged" if carried else "absent"))
         return
     codes = compiled(place, digest)
     if codes.get(SERVE):

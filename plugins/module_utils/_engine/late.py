@@ -50,7 +50,7 @@ class _Late:
     def __init__(self, name: str, cls: Any, make: Callable[[], Any]) -> None:
         self._name, self._cls, self._make = name, cls, make
 
-    def __get__(self, _: Any, owner: Any) -> Any:
+    def __get__(self, instance: Any, owner: Any) -> Any:
         made = getattr(self._make(), self._name)
         setattr(self._cls, self._name, made)
         return made
@@ -122,12 +122,12 @@ def _finish(cls: Any, said: dict[str, Any], frozen: bool) -> None:
         return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in said)})"
 
     def __setattr__(self: Any, name: str, value: Any) -> None:
-        if type(self) is cls or name in said:
+        if self.__class__ is cls or name in said:
             raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
         super(cls, self).__setattr__(name, value)
 
     def __delattr__(self: Any, name: str) -> None:
-        if type(self) is cls or name in said:
+        if self.__class__ is cls or name in said:
             raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
         super(cls, self).__delattr__(name)
 

@@ -38,7 +38,7 @@ _IDS = {
     SEND_LAT: "fabric.bench.latency",
 }
 _OUTLIER = "fabric.bench.outlier"
-AGAIN = "mend what kept it from being measured, then run playbooks/bench.yml again"
+AGAIN = "fix what kept it from being measured, then run playbooks/bench.yml again"
 _BAD_ALONE = "all its pairs were with hosts that are named as slow"
 _NO_FLOOR = "nobody published what {what} has to reach"
 
@@ -146,7 +146,7 @@ def _by_host(tried: Iterable[Measure]) -> dict[str, list[Measure]]:
     """What each host took part in: with thousands of hosts nobody looks through all for each."""
     found: dict[str, list[Measure]] = {}
     for measure in tried:
-        for host in {measure.client, measure.server}:
+        for host in sorted({measure.client, measure.server}):
             found.setdefault(host, []).append(measure)
     return found
 

@@ -11,7 +11,7 @@ from .._ground.check import Check, failed, outcome, passed, skipped, unknown
 
 _NODE, _NODES, _DATA = "nccl.bench.node", "nccl.bench.nodes", "nccl.bench.data"
 _MPI = "fabric.bench.mpi"
-_AGAIN = "mend what kept it from running, then run playbooks/bench.yml again"
+_AGAIN = "fix what kept it from running, then run playbooks/bench.yml again"
 _NOT_ALL = "{seen:g} GPUs took part, and not {wanted:g}"
 
 
@@ -70,7 +70,7 @@ def mpi(told: Mapping[str, Any]) -> Check:
 
 def _unknown(name: str, subject: str, why: str) -> Check:
     """What the reason itself says to do next is the remedy."""
-    cause, _, following = why.partition("; next: ")
+    cause, _mark, following = why.partition("; next: ")
     return unknown(name, subject, cause, remedy=following or _AGAIN)
 
 

@@ -27,7 +27,7 @@ ENTRIES = declare(
             "a PFC watchdog drops what is paused for long",
             "a cable or transceiver is bad",
         ),
-        "mend roce.incast.pfc, roce.incast.priority and roce.switch.* first; then compare drops by queue on each "
+        "fix roce.incast.pfc, roce.incast.priority and roce.switch.* first; then compare drops by queue on each "
         "switch port on the way with the time of this run",
     ),
     error(

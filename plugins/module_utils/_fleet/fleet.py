@@ -15,7 +15,7 @@ from .._ground.link import INFINIBAND
 from .._rails.ib_ports import IbFacts, is_infiniband, layer, port_name
 from .fleet_same import Group, Kind, groups, same
 
-_ASK_FIRST = "mend what kept ibstat from telling it, then verify again"
+_ASK_FIRST = "fix what kept ibstat from telling it, then verify again"
 _SHOWN = 4
 
 
@@ -85,8 +85,8 @@ def _expected(hosts: Mapping[str, HostFacts]) -> dict[str, Expected]:
             continue
         ports = [(ca, p) for ca in host.ib.cas for p in ca.ports if is_infiniband(p)]
         counted["link_layer"].append(INFINIBAND)
-        counted["hcas"].append(len({ca.name for ca, _ in ports}))
-        rates = Counter(p.rate for _, p in ports if p.rate and p.state == "Active")
+        counted["hcas"].append(len({ca.name for ca, _unused in ports}))
+        rates = Counter(p.rate for _unused, p in ports if p.rate and p.state == "Active")
         if rates:
             counted["rate_gbps"].append(rates.most_common(1)[0][0])
     result: dict[str, Expected] = {}

@@ -20,7 +20,7 @@ def judge(names: Mapping[str, str]) -> dict[str, list[Check]]:
         owners.setdefault(name, []).append(host)
     found = {}
     for host, name in names.items():
-        others = [other for other in owners[name] if other != host]
-        observed = f"{name}, also of {few(others, _SHOWN)}" if others else name
-        found[host] = [outcome(not others, _CHECK, "host", observed, "a name of its own", CAPABILITY)]
+        alone = len(owners[name]) == 1
+        observed = name if alone else f"{name}, the name of {few(owners[name], _SHOWN)}"
+        found[host] = [outcome(alone, _CHECK, "host", observed, "a name of its own", CAPABILITY)]
     return found

@@ -17,12 +17,12 @@ MIN_FLEET = MIN_EQUALS
 ONE_HOST = "one host: no other to compare with"
 # Of a host that is the only one to tell.
 NO_OTHER = "no other host told, so there is nothing to compare with"
-ASK_OTHERS = "mend what kept the others from telling, or verify with them (without --limit)"
+ASK_OTHERS = "fix what kept the others from telling, or verify with them (without --limit)"
 # Of hosts that all have none of it nothing is compared.
 NOT_INSTALLED = "not installed"
 NONE = "none"
 _SILENT = "the host did not tell"
-_ASK_FIRST = "mend what kept the host from telling it, then verify again"
+_ASK_FIRST = "fix what kept the host from telling it, then verify again"
 _SHOWN = 4
 HOST = "host"
 _LINK = "fleet.pci.link"

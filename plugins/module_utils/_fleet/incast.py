@@ -19,7 +19,7 @@ from .._ground.text import few
 
 LOAD, LOST, PFC = "roce.incast.load", "roce.incast.loss", "roce.incast.pfc"
 PRIO, ECN, CNP = "roce.incast.priority", "roce.incast.ecn", "roce.incast.cnp"
-AGAIN = "mend what kept it from being measured, then run playbooks/rdma.yml with ibready_incast again"
+AGAIN = "fix what kept it from being measured, then run playbooks/rdma.yml with ibready_incast again"
 _SEE = f"see {LOAD}"
 _SHOWN = 4
 _ALL = tuple(range(8))

@@ -17,12 +17,12 @@ from .blame import blame
 from .ping_faults import Fault, Leaves, Tried, cause, find, remedy
 
 Edge = Tuple[FrozenSet[str], str]
-_UNTESTED = "mend what kept the pairs from being tested, then verify again"
+_UNTESTED = "fix what kept the pairs from being tested, then verify again"
 # How plugin_utils/_hosts/hosts.py says it of a rail that is not Active.
 _OWN_PORT = "the port is "
 _RTT = "fleet.ping.rtt"
 _LATEST = "fleet.ping.longest"
-_ASK_MORE = "judge more hosts together, and mend what kept pairs from being tested"
+_ASK_MORE = "judge more hosts together, and fix what kept pairs from being tested"
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,8 @@ def judge(trays: Mapping[str, Tray]) -> dict[str, list[Check]]:
     domains: dict[str, list[str]] = {}
     for name, tray in trays.items():
         if not tray.domain:
-            checks[name].append(skipped(NODES, "host", "mend nvlink.fabric.clique first"))
-            checks[name].append(skipped(DOMAIN, "host", "mend nvlink.fabric.clique first"))
+            checks[name].append(skipped(NODES, "host", "fix nvlink.fabric.clique first"))
+            checks[name].append(skipped(DOMAIN, "host", "fix nvlink.fabric.clique first"))
         else:
             domains.setdefault(tray.domain, []).append(name)
     for members in domains.values():

@@ -16,7 +16,7 @@ from .._ground.link import INFINIBAND
 from . import rdma_text
 from .blame import blame
 
-_AGAIN = "mend what kept the data from being moved, then verify again"
+_AGAIN = "fix what kept the data from being moved, then verify again"
 # Client, server, rail and place; then by test.
 Key = Tuple[str, str, str, str]
 ByPair = Dict[Key, Dict[str, Try]]
@@ -52,7 +52,7 @@ def _by_host(tries: Iterable[Try]) -> dict[str, list[Try]]:
 
 def _rails(entry: Try, hosts: Mapping[str, Host]) -> list[Rail]:
     """The rails of both ends, as far as they are known."""
-    return [rail for _, rail in rdma_text.ends(entry, hosts)]
+    return [rail for _unused, rail in rdma_text.ends(entry, hosts)]
 
 
 def _judge_mtu(hosts: Mapping[str, Host], tries: Sequence[Try], by_pair: ByPair, size: int) -> dict[str, list[Check]]:

@@ -150,7 +150,7 @@ def _not_opened(entry: Try, words: Words) -> Reported:
 
 
 def _port(entry: Try, words: Words) -> Reported:
-    return f"the port of {entry.rail} is not up", "mend ib.port.state or roce.port.state first"
+    return f"the port of {entry.rail} is not up", "fix ib.port.state or roce.port.state first"
 
 
 _LOCAL = {
@@ -206,21 +206,21 @@ def _apart(found: list[tuple[str, Rail]]) -> Reported | None:
 
 def _lost(entry: Try, siblings: Mapping[str, Try], hosts: Mapping[str, Host]) -> Reported:
     found = ends(entry, hosts)
-    if any(not rail.gid_usable for _, rail in found):
+    if any(not rail.gid_usable for _unused, rail in found):
         return _gid(entry, hosts)
     apart = _apart(found)
     if apart:
         return apart
     if carries_less(entry, siblings):
-        mtu = min((rail.mtu for _, rail in found), default=0)
+        mtu = min((rail.mtu for _unused, rail in found), default=0)
         return (
             f"small messages arrive and packets of {mtu or 'full size'} bytes do not: something "
             f"between {entry.client} and {entry.server} has a smaller MTU",
             "give switches and bridges between them at least the MTU of the rails' interfaces",
         )
-    devices = {rail.netdev for _, rail in found if rail.netdev}
+    devices = {rail.netdev for _unused, rail in found if rail.netdev}
     between = f"between {entry.client} and {entry.server}"
-    if any(rail.kind != ROCE for _, rail in found):
+    if any(rail.kind != ROCE for _unused, rail in found):
         return (
             f"no packet came through {between}, though the programs met by TCP",
             "trace the way with ibtracert, and compare the partition keys of both ports",

@@ -50,7 +50,7 @@ _OUTWARD = {
 _ANY_LOOK = "`nft list ruleset` (or `iptables -S`, `firewall-cmd --list-all`)"
 RENDEZVOUS = "fabric.tcp.rendezvous"
 RANGE = "fabric.tcp.range"
-_UNTESTED = "mend what kept the ports from being tested, then verify again"
+_UNTESTED = "fix what kept the ports from being tested, then verify again"
 
 # A check's id and subject: what is judged together.
 Key = Tuple[str, str]
@@ -163,7 +163,7 @@ def _remedy(name: str, of: str, bad: list[Try], look: str) -> str:
     peers = _names(attempt.client if inward else attempt.server for attempt in bad)
     if outcome == OTHER:
         return (
-            f"compare that address with `ip -br addr` on {name if inward else peers}; mend the "
+            f"compare that address with `ip -br addr` on {name if inward else peers}; fix the "
             f"names, or set ibready_address of {name if inward else peers}"
         )
     shown = f"`{look}`" if look else _ANY_LOOK

@@ -14,13 +14,15 @@ FAIL = "fail"
 UNKNOWN = "unknown"
 SKIP = "skip"
 # The catalog's remedy is for what is wrong; nobody knows yet whether anything is.
-LOOK_AGAIN = "mend what kept this from being looked at, then verify again"
+LOOK_AGAIN = "fix what kept this from being looked at, then verify again"
 SEVERITIES = ("error", "warning")
 
 READY = "ready"
 DEGRADED = "degraded"
 UNKNOWN_VERDICT = "unknown"
 NOT_READY = "not_ready"
+# The word for people where nothing of what was asked for is on the host. The verdict of such checks is ready.
+SKIPPED = "skipped"
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,18 @@ def verdict(checks: Sequence[Check]) -> str:
     if any(check.result in (FAIL, UNKNOWN) for check in seen):
         return DEGRADED
     return READY
+
+
+def asked(checks: Sequence[Check]) -> str:
+    """The word for people: the verdict, or ``skipped`` where all of the checks are of what the host does not have, so
+    that nothing was looked at that could be ready."""
+    return SKIPPED if checks and all(check.result == SKIP for check in checks) else verdict(checks)
+
+
+def absent(checks: Sequence[Check]) -> list[str]:
+    """Why checks are skipped, the commonest reason first."""
+    reasons = Counter(check.cause for check in checks if check.result == SKIP)
+    return [f"{number} skipped: {reason}" for reason, number in reasons.most_common()]
 
 
 def counts(checks: Iterable[Check]) -> str:

@@ -5,6 +5,9 @@ Such a program is one file (Python 3.8): `whole`, then this, then its own part (
 name stands in two of them, and what one imports of another it imports by name.
 """
 
+# Of a program, not of a module: it prints and exits.
+# pylint: disable=ansible-bad-function
+
 from __future__ import annotations
 
 import json
@@ -86,6 +89,7 @@ class Node:
         try:
             done = subprocess.run(
                 argv,
+                check=False,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
@@ -128,7 +132,7 @@ class TunedNode(Node):
     def to_restore(self, going: Going) -> list[Setting]:
         """What is going and nobody has changed since it was set, and what it was before."""
         return [
-            Setting(knob, subject, after, before)
+            Setting(knob, subject, before=after, after=before)
             for knob, subjects in self.record().items()
             for subject, (before, after) in subjects.items()
             if going(knob, subject) and before not in ("", after) and self.value(knob, subject) == after

@@ -110,7 +110,7 @@ def locked(folder: str) -> Iterator[None]:
 
 
 def _lock(handle: int, folder: str) -> None:
-    for _ in range(_TRIES):
+    for _turn in range(_TRIES):
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return

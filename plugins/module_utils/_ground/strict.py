@@ -18,7 +18,7 @@ def loads(text: str) -> Any:
     except RecursionError:
         raise ValueError("nested too deep") from None
     level = [found]
-    for _ in range(_DEPTH):
+    for _turn in range(_DEPTH):
         level = [
             inner
             for entry in level

@@ -115,7 +115,7 @@ def _comment(line: Line, version: Release | None) -> Iterator[Problem]:
 
 
 def _name(line: Line) -> Iterator[Problem]:
-    before, _, value = line.raw.partition("=")
+    before, _mark, value = line.raw.partition("=")
     name, words = _meant(line.raw), before.split()
     makes = f"NCCL sets a variable called {short(before)!r}, which nothing reads"
     step = _written(line.raw)

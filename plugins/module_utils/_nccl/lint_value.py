@@ -214,7 +214,7 @@ def _shape(name: str, value: str, release: Release, hcas: bool) -> Iterator[_See
 
 def _fields(value: str, version: Release | None, hcas: bool) -> Iterator[_Seen]:
     """Entries that are too many or too long, and what stands behind a name."""
-    _, parts = _parts(value)
+    _unused, parts = _parts(value)
     most = select.most_hcas(version or NEWEST) if hcas else reading.MOST_INTERFACES
     left = select.parse(value, version or NEWEST, most).left
     if left:
@@ -249,7 +249,7 @@ def _meaning(
     name: str, value: str, release: Release, hcas: bool, present: Collection[str] | None = None
 ) -> Iterator[_Seen]:
     """Lists that are well formed, and seldom meant. ``present``: what the host has, None where nobody knows."""
-    _, parts = _parts(value)
+    _unused, parts = _parts(value)
     chosen = select.parse(value, release, len(parts))
     if chosen.exclude and not hcas:
         yield from _left_out(name, chosen, release, present)

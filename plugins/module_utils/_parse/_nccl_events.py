@@ -199,7 +199,7 @@ def _plugin(text: str) -> Iterator[Event]:
         return
     found = _PLUGIN.search(text)
     if found is not None:
-        yield Event(PLUGIN, next(name for name in found.groups() if name))
+        yield from (Event(PLUGIN, name) for name in found.groups() if name)
 
 
 def _other(text: str) -> Iterator[Event]:

@@ -69,7 +69,7 @@ def facts(parsed: ContainerProbe) -> dict[str, Any]:
 
 
 def _line(number: int, text: str) -> _Line:
-    who, _, rest = text.partition("\t")
+    who, _mark, rest = text.partition("\t")
     key, *words = rest.split("\t")
     if who not in (_HOST, *_WHO) or not key:
         raise ParseError(_TOOL, number, text, "not a line of a known kind")

@@ -173,7 +173,7 @@ def _complete(line: str) -> bool:
 
 
 def _port(line_no: int, line: str, whole: str, header: tuple[str, str, str]) -> Port:
-    local, _, rest = whole.partition(_LINK)
+    local, _mark, rest = whole.partition(_LINK)
     link, arrow, remote = rest.partition(_ARROW)
     if not arrow:
         raise ParseError(_TOOL, line_no, line, f"cut before '{_ARROW}'")

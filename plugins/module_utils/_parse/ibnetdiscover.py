@@ -211,7 +211,7 @@ class _Reader:
             node.name = node.name or rest.strip(" '")
             end = node.dangling[number] = (number, width, speed)
         else:
-            own, _, other = rest[peer.end() :].rpartition("' - '")
+            own, _mark, other = rest[peer.end() :].rpartition("' - '")
             node.name = node.name or own.strip()
             end = node.links[number] = Link(
                 number,

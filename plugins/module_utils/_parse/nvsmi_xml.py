@@ -163,7 +163,7 @@ def _root(xml: str, first_line: int, lines: list[str]) -> ElementTree.Element:
         root = ElementTree.fromstring(xml.translate(_CONTROL))
     except ElementTree.ParseError as exc:
         line_no = min(first_line + exc.position[0] - 1, len(lines))
-        reason = str(exc).split(":")[0]
+        reason = str(exc).partition(":")[0]
         raise ParseError(_TOOL, line_no, lines[line_no - 1], f"not whole: {reason}") from exc
     except ValueError as exc:  # half a character
         raise ParseError(_TOOL, first_line, _BEGIN, str(exc)) from exc

@@ -92,7 +92,7 @@ def parse(text: str) -> ProgressBar:
         if rate is not None and batch and float(rate[1]) > 0:
             batches.append((batch, float(rate[1])))
             batch = 0
-    told = [bar for bar in bars if bar.seconds > 0]
+    told = [entry for entry in bars if entry.seconds > 0]
     if not (told or sums or reader.actions or batches):
         raise no_facts(_TOOL, lines, "no bar, and no sums of a training")
     return ProgressBar(tuple(told), sums, tuple(reader.actions), tuple(batches))
@@ -145,7 +145,7 @@ class _Profiles:
 def facts(parsed: ProgressBar) -> dict[str, Any]:
     """The same as a JSON-ready dictionary, in the field names of docs/parsers.md."""
     return {
-        "bars": [asdict(bar) for bar in parsed.bars],
+        "bars": [asdict(entry) for entry in parsed.bars],
         "sums": dict(parsed.sums or {}),
         "actions": [asdict(action) for action in parsed.actions],
         "batches": [{"batch": batch, "batches_per_s": rate} for batch, rate in parsed.batches],
@@ -169,21 +169,21 @@ def times(parsed: ProgressBar) -> Times:
 def _of_bars(bars: tuple[Bar, ...]) -> list[Step]:
     """Of one bar, by its number of steps; a look that tells the same step again is left out."""
     training: dict[int, list[Bar]] = {}
-    for bar in bars:
-        if not _OTHER.search(bar.about) and bar.step:
-            training.setdefault(bar.steps, []).append(bar)
+    for look in bars:
+        if not _OTHER.search(look.about) and look.step:
+            training.setdefault(look.steps, []).append(look)
     if not training:
         return []
     longest = max(training.values(), key=lambda looks: (looks[-1].elapsed, len(looks)))
     steps: list[Step] = []
     before, last = 0, 0
-    for bar in longest:
-        if last - bar.step > bar.steps // 2:
+    for look in longest:
+        if last - look.step > look.steps // 2:
             # The next epoch has a bar of its own. A little less is another process's bar.
-            before += bar.steps
-        if bar.step != last:
-            steps.append(Step(before + bar.step, bar.seconds))
-        last = bar.step
+            before += look.steps
+        if look.step != last:
+            steps.append(Step(before + look.step, look.seconds))
+        last = look.step
     return steps
 
 

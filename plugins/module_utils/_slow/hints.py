@@ -60,7 +60,7 @@ def idle_few(gpus: Mapping[tuple[str, int], float]) -> list[Guilty]:
     busy = [gpu for gpu, percent in gpus.items() if percent >= BUSY_GPU]
     if not idle or len(idle) + len(busy) < len(gpus) or 2 * len(idle) > len(gpus) or len(gpus) < 3:
         return []
-    hosts = {host for host, _ in idle}
+    hosts = {host for host, _unused in idle}
     whole = [host for host in hosts if host and all(gpu in idle for gpu in gpus if gpu[0] == host)]
     whole = [host for host in whole if sum(gpu[0] == host for gpu in gpus) > 1]
     found = [Guilty(host=host, part=HOST) for host in sorted(whole)]
@@ -90,7 +90,7 @@ def last_comers(collectives: Sequence[Collective]) -> list[Guilty]:
             kinds.setdefault((each.group, each.name, each.size, each.ranks), []).append(each)
     looked: dict[str, int] = {}
     last: dict[str, list[Collective]] = {}
-    for (communicator, *_), group in kinds.items():
+    for (communicator, *_unused), group in kinds.items():
         if 3 <= len({each.rank for each in group}) == len(group):
             looked[communicator] = looked.get(communicator, 0) + 1
             if comer := _last(group):

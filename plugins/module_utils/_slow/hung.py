@@ -386,7 +386,7 @@ def _by_calls(collectives: Sequence[Collective], where: Mapping[str, str]) -> Hu
         if each.rank:
             own = counts.setdefault((each.group, each.name, each.size, each.ranks), {})
             own[each.rank] = own.get(each.rank, 0) + len(each.seconds)
-    for (communicator, name, size, _), own in counts.items():
+    for (communicator, name, size, _unused), own in counts.items():
         most = max(own.values())
         late = [rank for rank, count in own.items() if count < most]
         if late and 2 * len(late) <= len(own) and most > 1:

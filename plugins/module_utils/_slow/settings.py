@@ -100,7 +100,7 @@ def of(told: Mapping[str, str]) -> Settings:
         key = name.strip().lstrip("-").split(".")[-1]
         zero[key] = value
         found.update(_named(key, value))
-    found.update({key: value for key, value in _deepspeed({**zero, "zero_optimization": zero}, False).items()})
+    found.update(_deepspeed({**zero, "zero_optimization": zero}, False))
     return _whole(found)
 
 

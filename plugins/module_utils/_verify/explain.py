@@ -18,7 +18,7 @@ def explain(entry: Entry) -> str:
 
 
 def _severity(entry: Entry) -> str:
-    word, _, reason = ROWS[entry.id].partition(": ")
+    word, _mark, reason = ROWS[entry.id].partition(": ")
     told = f"Severity: {entry.severity} ({word}). Where it fails, {CONSEQUENCES[word][1]}."
     return f"{told} Here: {reason}." if reason else told
 

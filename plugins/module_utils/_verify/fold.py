@@ -19,7 +19,7 @@ from .._ground.check import FAIL, UNKNOWN, Check, sentence
 from .._ground.text import few
 
 # What checks say of a finding that goes with another one.
-FIRST = re.compile(r"mend ([a-z0-9_.]+(?: or [a-z0-9_.]+)*) first")
+FIRST = re.compile(r"fix ([a-z0-9_.]+(?: or [a-z0-9_.]+)*) first")
 # The same where a check tells the first of several things.
 _FIRST_OF_MORE = re.compile(rf": {FIRST.pattern} \(and \d+ more like it\)\Z")
 # What one thing of several is called: addresses of the PCI bus and of networks, GUIDs, HCAs, GPUs, interfaces.
@@ -76,7 +76,7 @@ def told(line: Line) -> str:
     text = sentence(line.check)
     if line.alike:
         text = text.replace(f"{line.check.id} {line.check.subject}:", f"{line.check.id} {line.subject}:", 1)
-    return f"{text}; behind it: {line.hidden}" if line.hidden else text
+    return f"{text}; this affects {line.hidden}" if line.hidden else text
 
 
 def folded(bad: Sequence[Check]) -> list[Line]:
@@ -204,7 +204,7 @@ def _is_device(subject: str) -> bool:
 
 def _any(signs: Sequence[str], check: Check) -> bool:
     for sign in signs:
-        glob, _, said = sign.partition("~")
+        glob, _mark, said = sign.partition("~")
         if fnmatchcase(check.id, glob) and (not said or _said(said).search(f"{check.observed} | {check.cause}")):
             return True
     return False

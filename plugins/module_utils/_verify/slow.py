@@ -211,7 +211,7 @@ def _ended(times: Times, told: Settings | None) -> Job:
     fell = f"{words.capital(name)} failed first, by these texts: {printable(first.what)}."
     others = [f"{words.capital(_who(end))}: {printable(end.what)}." for end in times.ends if end != first]
     before = job(replace(times, ends=(), waiting=()), told) if times.steps else None
-    look = f"look at the log of {name}, at the memory and the kernel's log of its host, and mend that first"
+    look = f"look at the log of {name}, at the memory and the kernel's log of its host, and fix that first"
     return Job(
         f"the job ended: {name} failed",
         (f"Before that: {before.head}.",) if before is not None else (),

@@ -221,7 +221,7 @@ def _complains(tool: str, text: str) -> bool:
 
 def _speaks(tool: str, text: str) -> bool:
     """Whether lines of this tool tell something wrong in the midst of another's text."""
-    if tool == "nccl_log" and sum(1 for _ in itertools.islice(_NCCL.finditer(text), _MANY_LINES)) == _MANY_LINES:
+    if tool == "nccl_log" and sum(1 for _turn in itertools.islice(_NCCL.finditer(text), _MANY_LINES)) == _MANY_LINES:
         return True  # It is a log of NCCL's as well.
     told, error = names.facts(tool, text)
     return error is None and any(told.get(name) for name in _ALSO[tool])

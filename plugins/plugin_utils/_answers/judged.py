@@ -53,16 +53,16 @@ class Known:
             raise AnswerError("missing", f"facts.{_LIVES}")
         checks = [self._check(row, number) for number, row in enumerate(rows)]
         both = {area: self._area(area, text) for area, text in texts.items()}
-        facts: Any = {area: entry for area, (_, entry) in both.items()}
+        facts: Any = {area: entry for area, (_unused, entry) in both.items()}
         answer: shapes.Judged = {"checks": checks, "facts": facts}
         if result.get("clock") is not None:
             answer["clock"] = read(shapes.Clock, result["clock"], "clock")
-        return {area: raw for area, (raw, _) in both.items()}, answer
+        return {area: raw for area, (raw, _unused) in both.items()}, answer
 
     def _check(self, row: Any, number: int) -> Check:
         if not isinstance(row, list) or not len(brief.FIELDS) >= len(row):
             raise AnswerError("no check of ours", f"checks[{number}]")
-        plain = len(row) < len(brief.FIELDS) and all(type(entry) is str for entry in row)
+        plain = len(row) < len(brief.FIELDS) and all(entry.__class__ is str for entry in row)
         check = self._checks.get(tuple(row)) if plain else None
         if check is None:
             whole: dict[str, Any] = dict.fromkeys(brief.FIELDS, "")

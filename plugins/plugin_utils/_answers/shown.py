@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# By area and name; None for all of it. Areas that are not named are kept whole.
 Kept = Mapping[str, Any]
+_BIT_ERRORS: Kept = {"value": {"raw_ber": None}}
+# By area and name; None for all of it. Areas that are not named are kept whole.
 _KEPT: Mapping[str, Kept] = {
-    "ib": {"cas": None, "devices": None, "sm": None, "details": {"*": {"counters": None}}},
+    "ib": {"cas": None, "devices": None, "sm": None, "details": {"*": {"counters": None, "optics": _BIT_ERRORS}}},
     "host": {
         "kernel": {"cmdline": None, "sysctls": None},
         "modules": {"verbs": None},

@@ -17,7 +17,7 @@ class Load:
         self._ports = net.ports
         self._share = bound.share + _ROUNDING
         self._most = bound.flows or len(net.ports)
-        self._used: list[dict[int, float]] = [{} for _ in range(max(1, bound.waves))]
+        self._used: list[dict[int, float]] = [{} for _turn in range(max(1, bound.waves))]
         self._flows = [0] * len(self._used)
 
     def rate(self, source: int, target: int, way: Way) -> float:

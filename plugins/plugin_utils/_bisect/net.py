@@ -85,8 +85,8 @@ class Net:
     @cached_property
     def gbps(self) -> list[float]:
         """What every link carries at most, by its number."""
-        found = [port.gbps for port in self.ports for _ in range(2)]
-        found += [cable.gbps for cable in self.cables for _ in range(2)]
+        found = [port.gbps for port in self.ports for _turn in range(2)]
+        found += [cable.gbps for cable in self.cables for _turn in range(2)]
         return found
 
     @cached_property
@@ -142,7 +142,7 @@ class Net:
         for leaf in self.below:
             if leaf >= 0:
                 found[leaf].add(leaf)
-        for _ in range(_LEVELS):
+        for _turn in range(_LEVELS):
             for cable in self.cables:
                 found[cable.b] |= found[cable.a]
         return {switch: sorted(leaves) for switch, leaves in found.items()}

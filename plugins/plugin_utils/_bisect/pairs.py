@@ -135,12 +135,12 @@ class Pairs:
         net, rng = self._net, self._rng
         pool = self._pools.get(net.ports[port].net, [])
         far = 0 if rng.random() < _BESIDE else self._looks
-        for _ in range(far):
+        for _turn in range(far):
             other = self._draw(pool)
             if other not in (port, -1):
                 yield other
         near = net.below[net.ports[port].leaf]
-        for _ in range(_NEAR):
+        for _turn in range(_NEAR):
             other = near[int(rng.random() * len(near))]
             if other != port and self._free[other] and net.ports[other].net == net.ports[port].net:
                 yield other
@@ -176,7 +176,7 @@ class Pairs:
         tail = net.head[link ^ 1]
         cable = net.cables[(link - net.first_cable) // 2]
         near = net.under(cable.a) if tail == cable.b else ()
-        for _ in range(_THROUGH):
+        for _turn in range(_THROUGH):
             if near:
                 target = self._below(near[int(rng.random() * len(near))])
             else:
@@ -193,7 +193,7 @@ class Pairs:
         net = self._net
         if net.hop is None:
             return -1
-        for _ in range(_HEIGHT):
+        for _turn in range(_HEIGHT):
             if switch in net.below:
                 return self._below(switch)
             into = net.away[switch][1]
@@ -210,7 +210,7 @@ class Pairs:
 
     def _below(self, leaf: int) -> int:
         ports = self._net.below[leaf]
-        for _ in range(4):
+        for _turn in range(4):
             port = ports[int(self._rng.random() * len(ports))]
             if self._free[port]:
                 return port

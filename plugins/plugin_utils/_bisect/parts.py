@@ -54,7 +54,7 @@ class Parts:
     def of(self) -> list[list[int]]:
         """The parts that a link belongs to."""
         net = self.net
-        found: list[list[int]] = [[] for _ in range(net.count)]
+        found: list[list[int]] = [[] for _turn in range(net.count)]
         for number, part in enumerate(self.all):
             for link in part.links:
                 found[link].append(number)

@@ -38,7 +38,7 @@ class Round:
 
     def waves(self) -> list[list[Flow]]:
         """The flows that run at once."""
-        found: list[list[Flow]] = [[] for _ in range(max((flow.wave for flow in self.flows), default=-1) + 1)]
+        found: list[list[Flow]] = [[] for _turn in range(max((flow.wave for flow in self.flows), default=-1) + 1)]
         for flow in self.flows:
             found[flow.wave].append(flow)
         return found

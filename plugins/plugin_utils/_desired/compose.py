@@ -191,7 +191,7 @@ class _Walk:
         self.wanted.always.append(f"{task.get('name')}: {why}")
 
     def _unsure(self, name: str, exc: Exception) -> None:
-        said = str(getattr(exc, "message", "") or exc).split("\n")[0]
+        said = str(getattr(exc, "message", "") or exc).partition("\n")[0]
         self.wanted.always.append(f"{name}: {said or type(exc).__name__}")
 
 

@@ -60,7 +60,7 @@ def _shown(diff: Any) -> list[str]:
     """Lines that only one side has."""
     if not isinstance(diff, Mapping):
         return []
-    sides = {side: str(diff.get(side) or "").splitlines() for side, _ in _SIDES}
+    sides = {side: str(diff.get(side) or "").splitlines() for side, _unused in _SIDES}
     lines = [
         f"{sign} {line}"
         for side, sign in _SIDES

@@ -61,13 +61,13 @@ class Pool:
 
     def settle(self) -> list[Candidate]:
         """All of them in the table's order, once every failure was added."""
-        settled = [entry for _, entry in sorted(self._all.items())]
+        settled = [entry for _unused, entry in sorted(self._all.items())]
         for candidate in settled:
             candidate.own = list(candidate.signs)
             candidate.parts = {(sign.host, sign.part) for sign in candidate.signs if sign.part}
             for host in candidate.hosts:
                 self._on.setdefault(host, []).append(candidate)
-            for part in {part for _, part in candidate.parts}:
+            for part in {part for _unused, part in candidate.parts}:
                 self._on_rail.setdefault(part, {}).setdefault(candidate.at, candidate)
             self._anywhere.setdefault(candidate.at, candidate)
             if candidate.row.whole and self._hits_all(candidate):

@@ -83,7 +83,7 @@ def values(finding: Finding, parts: Parts | None) -> dict[str, str]:
 
 
 def _device(finding: Finding, parts: Parts | None) -> str:
-    kind, _, name = finding.part.partition(":")
+    kind, _mark, name = finding.part.partition(":")
     return name if kind == HCA else ""
 
 

@@ -35,24 +35,24 @@ class Diagnosis:
     def answer(self) -> str:
         """The diagnosis in a sentence. Without a cause it is well only if all was looked at."""
         if not self.looked:
-            return "no host could be looked at: nothing is known"
-        of = f"{len(self.looked)} of {len(self.hosts)} hosts looked at, {self.passed} checks passed"
+            return "no host could be checked: nothing is known"
+        of = f"{len(self.looked)} of {len(self.hosts)} hosts checked, {self.passed} checks passed"
         count = len(self.unknown)
-        blind = "1 thing was" if count == 1 else f"{count} things were"
+        blind = f"{count} item{'' if count == 1 else 's'} could not be checked"
         if self.causes:
             many = "1 cause" if len(self.causes) == 1 else f"{len(self.causes)} causes"
-            also = f"; {blind} not looked at" if count else ""
-            return f"{many}, the likeliest reason first ({of}{also})"
+            also = f"; {blind}" if count else ""
+            return f"{many}, the likeliest first ({of}{also})"
         lost = len(self.hosts) - len(self.looked)
         if lost:
             some = "1 host" if lost == 1 else f"{lost} hosts"
-            reported = f"{some} could not be looked at, and no cause was found in the others"
-            return f"{reported}: that is no clean bill ({of})"
+            reported = f"{some} could not be checked, and no cause was found on the others"
+            return f"{reported}: this is not an all-clear ({of})"
         if count:
-            return f"no cause was found, but {blind} not looked at: that is no clean bill ({of})"
+            return f"no cause was found, but {blind}: this is not an all-clear ({of})"
         if self.waived:
-            return f"no cause was found beside what is waived ({of})"
-        return f"no cause was found in the hosts, and all of them was looked at ({of})"
+            return f"no cause was found apart from waived failures ({of})"
+        return f"no cause was found on the hosts, and every check could look ({of})"
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, schema ibready/diagnosis/1 without its head."""

@@ -94,7 +94,7 @@ def _fabric(name: str, hosts: Mapping[str, Any]) -> str:
 def of(host: str, check: Check, known: Mapping[str, Parts]) -> Finding:
     """A check's finding; one of the fabric's tools may be about another host than was asked."""
     where, subject = host, check.subject
-    first, _, rest = subject.partition(" ")
+    first, _mark, rest = subject.partition(" ")
     if rest and check.id.startswith("fabric."):
         named = _host_named(first, known)
         if named:

@@ -93,7 +93,7 @@ def _without_gdr(log: NcclLog) -> list[Rank]:
 
 def _fewest_hcas(log: NcclLog) -> list[Rank]:
     counted = [(len(rank.said.hcas or ()), rank) for rank in log.ranks]
-    fewest = min((number for number, _ in counted), default=0)
+    fewest = min((number for number, _unused in counted), default=0)
     return [entry for number, entry in counted if number == fewest]
 
 

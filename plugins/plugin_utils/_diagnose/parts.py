@@ -65,5 +65,5 @@ class Parts:
 
     def address(self, part: str) -> str:
         """The PCI address of a part, "" where it is not told."""
-        kind, _, name = part.partition(":")
+        kind, _mark, name = part.partition(":")
         return self.addresses.get(name, name) if kind == HCA else name

@@ -102,7 +102,7 @@ def ranked(left: Sequence[Candidate], hosts: Hosts, parts: Mapping[str, Parts], 
 
 
 def _is_error(candidate: Candidate) -> bool:
-    findings = (*candidate.own, *(finding for _, finding in candidate.explained), *candidate.hidden)
+    findings = (*candidate.own, *(finding for _unused, finding in candidate.explained), *candidate.hidden)
     return any(finding.check.severity == SEVERITIES[0] for finding in findings)
 
 
@@ -147,7 +147,7 @@ def _cause(
         loss=lost.share,
         computed=lost.computed,
         evidence=candidate.own,
-        explains=[finding for _, finding in candidate.explained],
+        explains=[finding for _unused, finding in candidate.explained],
         hides=candidate.hidden,
         command=reported,
         mends=fix.mends,

@@ -29,7 +29,7 @@ def render(diagnosis: Diagnosis, most: int = MOST, notes: Sequence[str] = ()) ->
     if rest:
         lines += ["", f"and {len(rest)} more: {_some([f'{entry.rank}. {entry.id}' for entry in rest])}"]
     if diagnosis.unknown:
-        lines += ["", "NOT LOOKED AT, and so not known to be well:"]
+        lines += ["", "NOT CHECKED, so not known to be OK:"]
         for unlooked in diagnosis.unknown[:most]:
             lines += _unlooked(unlooked)
         if len(diagnosis.unknown) > most:
@@ -68,7 +68,7 @@ def _cause(cause: Cause, hosts: int) -> list[str]:
         ids = dict.fromkeys(finding.check.id for finding in cause.hides)
         lines.append(f"   hides:    {_some(list(ids))}")
     if cause.command:
-        lines.append(f"   {'mend:    ' if cause.mends else 'look:    '} {cause.command}")
+        lines.append(f"   {'fix:     ' if cause.mends else 'inspect: '} {cause.command}")
     if cause.note:
         lines.append(f"   {'note:    ' if cause.mends else 'by hand: '} {cause.note}")
     return lines
@@ -77,8 +77,8 @@ def _cause(cause: Cause, hosts: int) -> list[str]:
 def _share(cause: Cause) -> str:
     if cause.loss >= 1:
         return "all of it"
-    return f"{'' if cause.computed else 'some '}{100 * cause.loss:.3g} % of the bandwidth" + (
-        "" if cause.computed else ", by experience"
+    return f"{'' if cause.computed else 'about '}{100 * cause.loss:.3g} % of the bandwidth" + (
+        "" if cause.computed else " (typical)"
     )
 
 

@@ -92,7 +92,7 @@ class Row:
 
 def fits(sign: str, finding: Finding) -> bool:
     """Whether a finding is what a sign stands for."""
-    ids, _, says = sign.partition("~")
+    ids, _mark, says = sign.partition("~")
     if not _names(ids, finding.check.id):
         return False
     return not says or _compiled(says).search(finding.text) is not None

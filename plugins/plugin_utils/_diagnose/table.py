@@ -111,7 +111,7 @@ def _row(name: str, given: dict[str, Any], shows: Mapping[str, tuple[str, ...]],
 
 def _fillable(fix: Fix, fleet: bool, where: str) -> None:
     """What stands in {} is known of one host's finding, and not of each."""
-    names = [name for word in (*fix.play, *fix.words) for _, name, _, _ in Formatter().parse(word) if name]
+    names = [part[1] for word in (*fix.play, *fix.words) for part in Formatter().parse(word) if part[1]]
     for name in names:
         _known(name, VALUES, where)
     if names and fleet:
@@ -181,7 +181,7 @@ def _texts(raw: Any, where: str) -> Iterator[str]:
 
 
 def _typed(value: Any, kind: type, where: str) -> None:
-    if type(value) is not kind:
+    if value.__class__ is not kind:
         raise CausesError(f"{FOLDER}/{where}: must be {_WORDS[kind]}, not {value!r}")
 
 

@@ -80,7 +80,7 @@ class EngineAction(ActionBase):
         if self._engine_off or short not in pack.MODULES:
             built: tuple[Any, str] = super()._configure_module(module_name, module_args, task_vars)
             return built
-        like, _ = super()._configure_module(_NOTHING, {}, task_vars)
+        like, _unused = super()._configure_module(_NOTHING, {}, task_vars)
         program = self._program({"module": short, "args": module_args})
         return dataclasses.replace(like, b_module_data=program.encode(), module_style="new"), f"{short}.py"
 

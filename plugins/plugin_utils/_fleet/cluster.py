@@ -16,7 +16,7 @@ from ...module_utils._ground.check import FAIL, SKIP, UNKNOWN, Check, failed, pa
 from ...module_utils._rails.ib_ports import IbFacts
 from .._answers import apart, ping as told, shown
 from .._fabric import report as fabrics
-from .._hosts import consistency as _alike, hosts as _hosts, rounds
+from .._hosts import consistency as _alike, contact, hosts as _hosts, rounds
 from .._switch import judge as _switch, texts as _texts
 from . import nccl_plan, tcp_plan
 from .ping import coverage, matrix, mesh as _mesh
@@ -160,7 +160,8 @@ def _ib(host: _hosts.Host) -> Any:
 
 def _access(host: _hosts.Host) -> list[Check]:
     if host.absent:
-        return [unknown("host.access.reachable", "host", host.absent, remedy=host.remedy)]
+        gone = unknown("host.access.reachable", "host", host.absent, remedy=host.remedy)
+        return [replace(gone, evidence={contact.ADDRESS: host.address}) if host.address else gone]
     if host.recorded:
         return [skipped("host.access.reachable", "host", host.recorded)]
     checks = [passed("host.access.reachable", "host", "logged in as root")]

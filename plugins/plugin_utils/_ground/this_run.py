@@ -32,8 +32,8 @@ def identity() -> dict[str, str]:
 
 def ended(run: str) -> bool:
     """Whether the process of a run has ended; False where that cannot be told from here."""
-    pid, _, rest = run.partition(" ")
-    then, _, place = rest.partition(" ")
+    pid, _mark, rest = run.partition(" ")
+    then, _mark, place = rest.partition(" ")
     # Nothing is known of another machine's processes, nor of any where they are hidden.
     if place.split() != _here() or not pid.isdecimal() or not _begun("1").isdecimal():
         return False

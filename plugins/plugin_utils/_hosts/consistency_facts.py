@@ -125,9 +125,9 @@ def _vbios(host: Host, machine: Mapping[str, Any]) -> str | None:
     if not _may_have_gpus(machine) or reported == []:
         return None
     pairs = {(entry.get("name"), entry.get("vbios")) for entry in map(as_dict, as_list(reported))}
-    if not pairs or not all(vbios and vbios != "N/A" for _, vbios in pairs):
+    if not pairs or not all(vbios and vbios != "N/A" for _unused, vbios in pairs):
         return ""
-    models = len({name for name, _ in pairs})
+    models = len({name for name, _unused in pairs})
     texts = {f"{name} {vbios}" if models > 1 else str(vbios) for name, vbios in pairs}
     return ", ".join(sorted(texts))
 

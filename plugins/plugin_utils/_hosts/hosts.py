@@ -41,6 +41,7 @@ from .._answers import (
 from .._answers.typed import AnswerError, read
 from .._ground.dicts import as_dict
 from .._site import expected, trust
+from . import contact
 from .rounds import Participant, Rail
 
 # Judged with the ports, by the same code.
@@ -67,6 +68,7 @@ _DATA = (
 class Host:
     """One host of the run. ``absent`` says why nothing is known of it (empty: it took part).
 
+    ``address``: where Ansible looked in vain for it.
     ``recorded``: of a host that is judged by its evidence bundle, when that was collected.
     ``visit``: what ibverify's visit told of its clock.
     """
@@ -74,6 +76,7 @@ class Host:
     name: str
     absent: str = ""
     remedy: str = ""
+    address: str = ""
     recorded: str = ""
     converge_error: str = ""
     ping_error: str = ""
@@ -144,8 +147,8 @@ def _host(name: str, seen: Mapping[str, Any], known: told_verdict.Known) -> Host
         if foreign:
             return Host(name, absent=foreign, remedy=trust.REMEDY)
     if visited.get("unreachable") or ("node" not in contacted and brief.KEY not in visited):
-        why, remedy = _why_absent(visited or contacted)
-        return Host(name, absent=why, remedy=remedy)
+        gone = contact.absent(name, seen, visited or contacted)
+        return Host(name, absent=gone.why, remedy=gone.remedy, address=gone.address)
     reported, answer, error = _judged(visited, known)
     facts = answer["facts"] if answer else None
     # A visit of findings is its own contact.
@@ -266,22 +269,6 @@ def _network(facts: shapes.Facts | None) -> str:
     return (seen.value or "") if seen is not None else ""
 
 
-def _why_absent(reached: Mapping[str, Any]) -> tuple[str, str]:
-    """What the first contact said, and what to do about it."""
-    said = str(reached.get("msg") or "").strip()
-    low = said.lower()
-    if reached.get("unreachable"):
-        return f"unreachable by ssh: {said}", ""
-    if "sudo" in low or "become" in low or "privilege" in low:
-        return (
-            f"logged in, but could not become root: {said}",
-            "give the login user password-less sudo, or run with --ask-become-pass",
-        )
-    if said:
-        return f"the first module failed there: {said}", "run the module by hand with -vvv"
-    return "it took no part in this run", "run again without --limit or --start-at-task"
-
-
 def infiniband_rails(host: Host) -> list[tuple[Ca, Port]]:
     """The host's rails that are InfiniBand, in order: the place of a port is its rail."""
     if host.ib is None:
@@ -293,7 +280,7 @@ def pci_places(host: Host, rails: Sequence[tuple[Ca, Port]]) -> list[int]:
     """The place of each of these rails in the order of PCI addresses; [] where one has none told."""
     addresses = as_dict(as_dict(host.facts.get("pci")).get("rdma"))
     known = [(str(addresses.get(ca.name) or ""), port.num) for ca, port in rails]
-    if not all(address for address, _ in known):
+    if not all(address for address, _unused in known):
         return []
     order = sorted(known)
     return [order.index(entry) for entry in known]

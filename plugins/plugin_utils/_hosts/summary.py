@@ -86,7 +86,7 @@ def pings_by_host(all_pings: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapp
     """The pings that each host took part in, at either end."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for ping in all_pings:
-        for name in {ping["client"], ping["server"]}:
+        for name in sorted({ping["client"], ping["server"]}):
             found.setdefault(name, []).append(ping)
     return found
 
@@ -111,7 +111,7 @@ def moved_by_host(report: Mapping[str, Any]) -> dict[str, str]:
     """The same of every host that took part in one."""
     found: dict[str, list[bool]] = {}
     for entry in report.get("rdma") or ():
-        for name in {entry["client"], entry["server"]}:
+        for name in sorted({entry["client"], entry["server"]}):
             found.setdefault(name, []).append(entry["state"] == MOVED)
     return {name: f"{sum(mine)}/{len(mine)} moved data" for name, mine in found.items()}
 
@@ -126,13 +126,17 @@ def counts(host: Mapping[str, Any]) -> str:
     return _model.counted("waived" if check["waived"] else check["result"] for check in host["checks"])
 
 
+# Where more is told of what a run ended with.
+ABOVE = "The table above tells why, and what next."
+
+
 def bad(report: Mapping[str, Any], accepted: Collection[str] = GOOD) -> dict[str, str]:
     """Every host (and fabric) of another verdict than those, by what: the table has told why."""
     found: dict[str, str] = {}
     for name, host in report["hosts"].items():
         if host["verdict"] in accepted:
             continue
-        found[name] = f"{name} is {host['verdict']}: {_worst(host)}. The table above tells why, and what next."
+        found[name] = f"{name} is {host['verdict']}: {_worst(host)}. {ABOVE}"
     for name, said in _bad_fabrics(report, accepted).items():
         found[name] = f"{found[name]} And {said}" if name in found else said
     return {name: plain(said) for name, said in found.items()}
@@ -141,7 +145,7 @@ def bad(report: Mapping[str, Any], accepted: Collection[str] = GOOD) -> dict[str
 def _worst(judged: Mapping[str, Any]) -> str:
     lines = folded(trouble(not_well(judged)))
     if not lines:
-        return "no check was made"
+        return "no check ran"
     more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
     return f"{lines[0].check.id} {lines[0].subject}{more}"
 

@@ -201,7 +201,7 @@ def plan_lack(plan: Any, role: str, packages: bool = True) -> str:
 
 def ping_again(hostvars: Variables, plan: Variables) -> dict[str, Any]:
     """Who is asked a second time, and by whom; nothing where nothing was lost."""
-    answered, _ = apart.each(
+    answered, _unused = apart.each(
         plan["hosts"],
         lambda name: ping.answers(_hosts.variables(hostvars, name), "ibready_pings")[0],
     )
@@ -301,5 +301,5 @@ def tcp_lease(hosts: Sequence[str], forks: int | str, timeout: float | str = 3) 
 
 def tcp_plan(hostvars: Variables, hosts: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """Who connects to whom, on which ports; hosts whose answers cannot be used stay out."""
-    answered, _ = apart.each(hosts, lambda name: tcp.told(name, hostvars[name]))
+    answered, _unused = apart.each(hosts, lambda name: tcp.told(name, hostvars[name]))
     return tcp_round.plan(answered)

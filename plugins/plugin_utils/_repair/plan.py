@@ -172,7 +172,7 @@ def _why_not(
         return f"only the site can say {', '.join(act['choices'])}", "say it in the inventory, and converge"
     times = tried.get((act["host"], cause), 0)
     if times >= limits.tries:
-        return f"it was tried {times} times and came again", "mend it by hand (its ticket)", True
+        return f"it was tried {times} times and came again", "fix it by hand (its ticket)", True
     missing = [kind for kind in dict.fromkeys(_needed(act)) if kind not in limits.allow.get(act["host"], ())]
     if missing:
         says = "; ".join(kinds[kind].says for kind in missing)

@@ -16,7 +16,7 @@ from .plan import Key, Plan, Step
 
 NAME = "ibready-repairs.json"
 SCHEMA = "ibready/repairs/1"
-MENDED, STAYED, FAILED = "mended", "stayed", "failed"
+FIXED, STAYED, FAILED = "fixed", "stayed", "failed"
 # How long an act is remembered, in days; nobody may count tries over more.
 KEPT = 90
 
@@ -33,10 +33,10 @@ def read(folder: Path) -> list[dict[str, Any]]:
     except FileNotFoundError:
         return []
     except (OSError, ValueError) as exc:
-        raise RecordError(f"{path} cannot be read: {exc}; next: mend it, or move it away to begin anew") from exc
+        raise RecordError(f"{path} cannot be read: {exc}; next: fix it, or move it away to begin anew") from exc
     entries = known.get("acts") if isinstance(known, dict) and known.get("schema") == SCHEMA else None
     if not isinstance(entries, list) or not all(_sound(entry) for entry in entries):
-        raise RecordError(f"{path} is no record of repairs; next: mend it, or move it away to begin anew")
+        raise RecordError(f"{path} is no record of repairs; next: fix it, or move it away to begin anew")
     return entries
 
 
@@ -94,7 +94,7 @@ def results(plan: Plan, after: Mapping[str, Any] | None, errors: Mapping[str, st
         elif blind:
             found.append((step, STAYED, f"{', '.join(blind)} could not be looked at afterwards"))
         else:
-            found.append((step, MENDED, ""))
+            found.append((step, FIXED, ""))
     return found
 
 

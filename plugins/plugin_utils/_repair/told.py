@@ -11,7 +11,7 @@ from ...module_utils._ground.text import escaped, few
 from .._diagnose.row import ActKind
 from .._ground.dicts import as_dict
 from .plan import Held, Plan, Step
-from .record import MENDED
+from .record import FIXED
 
 _SHOWN = 4
 _SAID = 200
@@ -19,7 +19,7 @@ _SAID = 200
 
 def plan(planned: Plan, kinds: Mapping[str, ActKind], tickets: int) -> str:
     """All that will be done, then what will not and why."""
-    lines = [f"REPAIR: {_many(len(planned.steps), 'act')}, {len(planned.held)} held back, {tickets} for hands"]
+    lines = [f"REPAIR: {_many(len(planned.steps), 'action')}, {len(planned.held)} held back, {tickets} by hand"]
     for step in planned.steps:
         drained = "; the host is drained first" if step.drains else ""
         lines.append(f"  {step.host}: {_act(step, kinds)}{drained}")
@@ -35,8 +35,8 @@ def plan(planned: Plan, kinds: Mapping[str, ActKind], tickets: int) -> str:
 
 def done(results: Sequence[tuple[Step, str, str]]) -> str:
     """What became of every act."""
-    mended = sum(result == MENDED for _step, result, _why in results)
-    lines = [f"REPAIRED: {mended} of {_many(len(results), 'act')} took the cause away"]
+    fixed = sum(result == FIXED for _step, result, _why in results)
+    lines = [f"REPAIRED: {fixed} of {_many(len(results), 'action')} removed the cause"]
     for step, result, why in results:
         lines.append(f"  {step.host}: {result}: {step.title} [{step.cause}]{': ' if why else ''}{why}")
     return _text(lines)

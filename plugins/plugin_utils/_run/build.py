@@ -74,6 +74,7 @@ def complete(
         "waivers": _waivers(report, hosts, today),
         "benchmarks": benchmarks,
         "since": None,
+        "history": None,
     }
     last = ("hosts", "pings")
     first = {name: found[name] for name in _HEAD}

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...module_utils._ground.check import FAIL, PASS, SKIP, UNKNOWN
@@ -11,9 +11,9 @@ from . import ends
 
 # Where one of the two runs had no such host, or no such check.
 ABSENT = "absent"
-_WAIVED = "waived"
+WAIVED = "waived"
 # The worse a result, the more. What was not there says nothing, as what does not apply.
-_WEIGHT = {PASS: 0, SKIP: 0, ABSENT: 0, _WAIVED: 1, UNKNOWN: 2, FAIL: 3}
+_WEIGHT = {PASS: 0, SKIP: 0, ABSENT: 0, WAIVED: 1, UNKNOWN: 2, FAIL: 3}
 
 WAYS = ("better", "worse", "gone")
 
@@ -26,10 +26,10 @@ def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]
     Hosts that only a --limit left out of one of the two have not come or gone. ``ends``: the far
     ends of cables that this run does not see.
     """
-    then, today = _judged(before), _judged(now)
+    then, today = judged(before), judged(now)
     found: dict[str, Any] = {}
     for name in dict.fromkeys((*today, *then)):
-        if (name not in then and _limited(before)) or (name not in today and _limited(now)):
+        if (name not in then and is_limited(before)) or (name not in today and is_limited(now)):
             continue
         said = _host(then.get(name), today.get(name))
         if said["before"] != said["now"] or any(said[way] for way in WAYS):
@@ -37,11 +37,13 @@ def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]
     return {"created": before["created"], "error": "", "hosts": found, "ends": ends.missed(before, now)}
 
 
-def _limited(run: Mapping[str, Any]) -> bool:
+def is_limited(run: Mapping[str, Any]) -> bool:
+    """Whether --limit left hosts out."""
     return bool(run["run"]["limit"])
 
 
-def _judged(run: Mapping[str, Any]) -> dict[str, Said]:
+def judged(run: Mapping[str, Any]) -> dict[str, Said]:
+    """Hosts, and fabrics as ``fabric NAME``."""
     fabrics = (run.get("fabric") or {}).get("fabrics") or ()
     # A host cannot be called so: Ansible's names have no blanks.
     return {**run["hosts"], **{f"fabric {fabric['name']}": fabric for fabric in fabrics}}
@@ -56,7 +58,7 @@ def _host(then: Said | None, now: Said | None) -> dict[str, Any]:
     # Of a host that only one run had, no check got better or worse.
     if then is None or now is None:
         return said
-    old, new = _results(then["checks"]), _results(now["checks"])
+    old, new = worst(then["checks"]), worst(now["checks"])
     for key in dict.fromkeys((*new, *old)):
         was, is_now = old.get(key, ABSENT), new.get(key, ABSENT)
         if _WEIGHT[was] != _WEIGHT[is_now]:
@@ -68,11 +70,11 @@ def _host(then: Said | None, now: Said | None) -> dict[str, Any]:
     return said
 
 
-def _results(checks: Sequence[Said]) -> dict[tuple[str, str], str]:
-    """The worst of each check and subject."""
+def worst(checks: Iterable[Said]) -> dict[tuple[str, str], str]:
+    """The worst result of each check and subject."""
     found: dict[tuple[str, str], str] = {}
     for check in checks:
         key = (check["id"], check["subject"])
-        result = _WAIVED if check["waived"] else check["result"]
+        result = WAIVED if check["waived"] else check["result"]
         found[key] = max(found.get(key, result), result, key=_WEIGHT.__getitem__)
     return found

@@ -22,7 +22,17 @@ def ends(run: Mapping[str, Any]) -> dict[str, str]:
 
 
 def missed(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, str]:
-    """The ends that this run does not see, as they were seen last."""
+    """The ends that this run does not see, as they were seen last: one for each port of its hosts, and no more."""
     seen = ends(now)
     last = {**((before.get("since") or {}).get("ends") or {}), **ends(before)}
-    return {port: end for port, end in last.items() if port not in seen and port.partition(" ")[0] in now["hosts"]}
+    return {port: end for port, end in last.items() if port not in seen and _there(port, now)}
+
+
+def _there(port: str, now: Mapping[str, Any]) -> bool:
+    """Whether the run's host has that port; one that tells no ports may have it still."""
+    name, _, mine = port.partition(" ")
+    host = now["hosts"].get(name)
+    told = host["facts"]["ib"] if host else None
+    if not told:
+        return host is not None
+    return any(mine == f"{ca['name']}/{entry['num']}" for ca in told["cas"] for entry in ca["ports"])

@@ -71,7 +71,7 @@ def _text(path: Path) -> str:
     except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
         raise RunError(f"{path} is damaged or was cut short ({exc}); {_AGAIN}") from exc
     except OSError as exc:
-        raise RunError(f"{path} cannot be read ({exc.strerror}); next: mend that") from exc
+        raise RunError(f"{path} cannot be read ({exc.strerror}); next: fix that") from exc
     except UnicodeDecodeError as exc:
         raise RunError(f"{path} is no run object, for it is no UTF-8 ({exc}); {_AGAIN}") from exc
 

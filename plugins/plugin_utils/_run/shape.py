@@ -20,6 +20,8 @@ from ...module_utils._ground.check import (
     UNKNOWN,
     UNKNOWN_VERDICT,
 )
+from .compare import ABSENT
+from .course import FOUND, NONE
 from .folded import NEXT
 
 SCHEMA = "ibready/report/2"
@@ -114,13 +116,26 @@ _SINCE = _record(
     hosts=_by_name(_record(before=_TEXT, now=_TEXT, better=_FOUND, worse=_FOUND, gone=_FOUND)),
     ends=_by_name(_TEXT),
 )
+_HISTORY = _record(
+    runs=_list(_TEXT),
+    unread=_list(_TEXT),
+    hosts=_by_name(_list({"type": "string", "enum": [*VERDICTS, ABSENT]})),
+    findings=_list(
+        _record(
+            id=_TEXT,
+            subject=_TEXT,
+            results=_list({"type": "string", "enum": [PASS, SKIP, *sorted(FOUND), ABSENT, NONE]}),
+            hosts=_list(_TEXT),
+        )
+    ),
+)
 
 RUN: Shape = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "$id": f"urn:ibready:report:2:{REVISION}",
     "title": f"What a run of ibready told: {SCHEMA}, revision {REVISION}",
     **_record(
-        *("rdma", "fabric", "ping_again", "ping_coverage", "ping_matrix", "tcp"),
+        *("rdma", "fabric", "ping_again", "ping_coverage", "ping_matrix", "tcp", "history"),
         schema={"const": SCHEMA},
         revision={"const": REVISION},
         created=_TEXT,
@@ -133,6 +148,7 @@ RUN: Shape = {
         waivers=_list(_WAIVER),
         benchmarks=_or_null(BENCHMARKS),
         since=_or_null(_SINCE),
+        history=_or_null(_HISTORY),
         settled=_CHECKS,
         hosts=_by_name(_HOST),
         pings=_list(_PING),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...module_utils._ground.check import FAIL, READY, UNKNOWN, UNKNOWN_VERDICT, from_dict, verdict
+from .course import uneven
 
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -73,6 +74,9 @@ def misjudged(run: Mapping[str, Any]) -> Iterator[str]:
         yield from _of(host, f"hosts.{name}")
     for number, fabric in enumerate((run.get("fabric") or {}).get("fabrics") or ()):
         yield from _of(fabric, f"fabric.fabrics[{number}]")
+    said = uneven(run["history"]) if run.get("history") else ""
+    if said:
+        yield said
 
 
 def _of(judged: Mapping[str, Any], where: str) -> Iterator[str]:

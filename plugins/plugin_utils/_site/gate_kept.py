@@ -65,7 +65,7 @@ def _settings(settings: Mapping[str, Any]) -> tuple[str, str] | None:
     try:
         known = from_dict(settings)
     except SettingsError as exc:
-        return f"no node could use these settings: {exc}", "mend the variable of that name, health_agent_ before it"
+        return f"no node could use these settings: {exc}", "fix the variable of that name, health_agent_ before it"
     limit, need = known.gate_intervals * known.interval, _BETWEEN * known.interval + _LOOK_S
     if limit < need:
         return (

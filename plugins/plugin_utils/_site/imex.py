@@ -114,7 +114,7 @@ def _listed(name: str, own: Mapping[str, Any]) -> Domain:
         why = "an address stands in it twice"
     elif mine is not None and mine not in nodes:
         why = f"the host itself is not in it ({mine})"
-    return {"nodes": [], "why": f"{NODES}: {why}; next: mend it"} if why else {"nodes": nodes, "why": ""}
+    return {"nodes": [], "why": f"{NODES}: {why}; next: fix it"} if why else {"nodes": nodes, "why": ""}
 
 
 @functools.lru_cache(maxsize=4096)

@@ -29,7 +29,7 @@ class SiteAction(ActionBase):
         result: dict[str, Any] = super().run(tmp, task_vars)
         if self.trusted:
             trust.demand()
-        _, args = self.validate_argument_spec(argument_spec=self.SPEC, **self.RULES)
+        _unused, args = self.validate_argument_spec(argument_spec=self.SPEC, **self.RULES)
         result.update(self.act(args, task_vars or {}))
         return result
 

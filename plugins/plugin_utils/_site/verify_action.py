@@ -17,6 +17,7 @@ from ...module_utils._expect import waivers
 from ...module_utils._verify import brief
 from ...module_utils._verify.catalog import CATALOG
 from .._engine.ask import EngineAction
+from .._ground import files
 from .._plan.matrix.model import MatrixError
 from .._plan.plan import where
 from .._plan.plan.lock import LockError
@@ -110,8 +111,8 @@ class VerifyAction(EngineAction):
             return expect
         given = {
             name: self._templar.template(variables[name])
-            for name in (where.ROLLBACK_LOCK, where.LOCK_FILE, "stack_matrix", "inventory_dir")
-            if variables.get(name)
+            for name in (where.ROLLBACK_LOCK, where.LOCK_FILE, "stack_matrix", files.INVENTORY_DIR)
+            if name in variables
         }
         try:
             said = where.said_of(str(variables.get("inventory_hostname")), given)

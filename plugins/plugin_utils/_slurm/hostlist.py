@@ -12,6 +12,7 @@ from collections.abc import Iterable
 MOST = 65536
 NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 _NUMBERED = re.compile(r"(.+?)([0-9]{1,9})")
+_ADDRESS = re.compile(r"[0-9.]+")
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _PART = re.compile(r"([A-Za-z0-9_.-]+)|\[([0-9,-]+)\]")
 _ENTRY = re.compile(r"(?:[^,\[\]]|\[[^\[\]]*\])+")
@@ -25,6 +26,19 @@ def natural(name: str) -> tuple[list[tuple[int, str]], str]:
 
 def fold(names: Iterable[str]) -> str:
     """The shortest list of these names that Slurm reads as the same names."""
+    return ",".join(_pieces(names))
+
+
+def shown(names: Iterable[str]) -> str:
+    """The same for people: names of a domain by their first labels, ``gpu[01-16].cluster.example``."""
+    domains: dict[str, list[str]] = {}
+    for name in names:
+        label, dot, domain = ("", "", "") if _ADDRESS.fullmatch(name) else name.partition(".")
+        domains.setdefault(dot + domain, []).append(label or name)
+    return ",".join(piece + domain for domain, labels in domains.items() for piece in _pieces(labels))
+
+
+def _pieces(names: Iterable[str]) -> list[str]:
     plain: list[str] = []
     numbers: dict[str, list[str]] = {}
     for name in sorted(set(names), key=natural):
@@ -33,7 +47,7 @@ def fold(names: Iterable[str]) -> str:
             plain.append(name)
         else:
             numbers.setdefault(found[1], []).append(found[2])
-    return ",".join([*plain, *(prefix + _ranges(digits) for prefix, digits in numbers.items())])
+    return [*plain, *(prefix + _ranges(digits) for prefix, digits in numbers.items())]
 
 
 def _ranges(digits: list[str]) -> str:

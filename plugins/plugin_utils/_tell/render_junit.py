@@ -23,7 +23,7 @@ _IN_ATTRIBUTES = {**_IN_TEXT, **str.maketrans({'"': "&quot;", "\n": "&#10;", "\t
 _KINDS = ("tests", "failures", "errors", "skipped")
 _KIND = {FAIL: "failures", UNKNOWN: "errors", SKIP: "skipped"}
 _ELEMENT = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-_NO_CHECK = "no check was made, so nothing is known"
+_NO_CHECK = "no check ran, so the state is unknown"
 # No single check was timed.
 _TIME = {"time": "0"}
 
@@ -33,12 +33,12 @@ def render(report: Mapping[str, Any]) -> str:
     cases = _Cases()
     reported = [_suite(name, host, report, cases) for name, host in report["hosts"].items()]
     reported += list(_fabrics(report, cases))
-    total = sum((counts for counts, _ in reported), Counter[str]())
+    total = sum((counts for counts, _unused in reported), Counter[str]())
     # The schema has no `skipped` here.
     sums = {kind: str(total[kind]) for kind in _KINDS if kind != "skipped"}
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     lines.append(f"<testsuites{_attributes({'name': 'ibready', **sums, **_TIME})}>")
-    for _, suite in reported:
+    for _unused, suite in reported:
         lines += suite
     return "\n".join([*lines, "</testsuites>", ""])
 
@@ -71,10 +71,10 @@ def _suite(
     name: str, judged: Mapping[str, Any], report: Mapping[str, Any], known: _Cases
 ) -> tuple[Counter[str], list[str]]:
     checks = [known(check) for check in judged["checks"]]
-    counts = Counter(kind for kind, _ in checks if kind)
+    counts = Counter(kind for kind, _unused in checks if kind)
     counts["tests"] = len(checks)
     begun = _begun(name)
-    cases = [f"{begun}{text}" for _, text in checks]
+    cases = [f"{begun}{text}" for _unused, text in checks]
     if not checks:
         counts.update(tests=1, errors=1)
         cases = [begun + "\n".join(_blind(str(judged.get("why") or _NO_CHECK)))]

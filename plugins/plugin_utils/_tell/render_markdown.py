@@ -70,7 +70,7 @@ def _headline(report: Said) -> str:
 def _counted(report: Said) -> str:
     counts = Counter(host["verdict"] for host in report["hosts"].values())
     reported = (f"{_MARKS[verdict]} {counts[verdict]} {text(verdict)}" for verdict in VERDICTS if counts[verdict])
-    return ", ".join(reported) or "No host took part."
+    return ", ".join(reported) or "No hosts took part."
 
 
 def _wrong(report: Said) -> list[str]:
@@ -83,7 +83,7 @@ def _wrong(report: Said) -> list[str]:
             f"{cause.result}{'' if cause.error else ' (warning)'}",
             text(cause.title),
             ", ".join(filter(None, (text(cause.nodes), _names(cause.others)))),
-            _names([f"{host} {port} - {far or '?'}" for host, port, far, _ in cause.cables], _CHANGED),
+            _names([f"{host} {port} - {far or '?'}" for host, port, far, _unused in cause.cables], _CHANGED),
             _next(cause),
             _names(cause.checks, _CHANGED),
         )

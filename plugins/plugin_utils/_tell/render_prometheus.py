@@ -38,7 +38,7 @@ def families(report: Said) -> list[Family]:
     hosts = dict(zip(_labels(report["hosts"]), report["hosts"].values(), strict=True))
     return [
         *_run(report),
-        _verdicts("hosts", "How many hosts have this verdict.", hosts.values()),
+        _verdicts("hosts", "Number of hosts with this verdict.", hosts.values()),
         *_hosts(hosts),
         *_checks(hosts.values()),
         *_fabrics(report),
@@ -52,11 +52,11 @@ def _family(name: str, words: str) -> Family:
 
 
 def _run(report: Said) -> list[Family]:
-    info = _family("info", "The run that this file tells of.")
+    info = _family("info", "The run that this file describes.")
     info.add(1, version=report["ibready"], simulated="yes" if report["simulated"] else "no")
     when = _family("timestamp_seconds", "When the run was judged, in seconds since 1970.")
     when.add(int(datetime.fromisoformat(report["created"]).timestamp()))
-    changed = _family("changed_hosts", "On how many hosts the run changed something.")
+    changed = _family("changed_hosts", "Number of hosts that the run changed.")
     # What would have been changed was not.
     if report.get("changes") is not None and not report["run"]["check_mode"]:
         changed.add(sum(bool(tasks) for tasks in report["changes"].values()))
@@ -73,8 +73,8 @@ def _verdicts(name: str, words: str, judged: Iterable[Said]) -> Family:
 
 def _hosts(hosts: Mapping[str, Said]) -> list[Family]:
     verdicts = _family("host_verdict", "1 for the verdict of the host, 0 for the others.")
-    results = _family("host_checks", "How many checks of the host ended how; waived ones apart.")
-    trouble = _family("host_errors", "Failed or unknown checks of the host that keep it unready.")
+    results = _family("host_checks", "Number of checks of the host by result; waived checks are a result of their own.")
+    trouble = _family("host_errors", "Number of failed or unknown checks that keep the host from being ready.")
     for label, host in hosts.items():
         for verdict in VERDICTS:
             verdicts.add(int(host["verdict"] == verdict), host=label, verdict=verdict)
@@ -91,10 +91,10 @@ def _checks(hosts: Iterable[Said]) -> list[Family]:
     for host in hosts:
         areas.update((_known(check["id"]).split(".")[0], _result(check)) for check in host["checks"])
         bad.update({_trouble(check) for check in host["checks"] if _result(check) in (FAIL, UNKNOWN)})
-    total = _family("checks", "How many checks of an area ended how, over all hosts.")
+    total = _family("checks", "Number of checks by area and result, over all hosts.")
     for (area, result), count in sorted(areas.items()):
         total.add(count, area=area, result=result)
-    trouble = _family("trouble_hosts", "On how many hosts a check failed or was unknown.")
+    trouble = _family("trouble_hosts", "Number of hosts on which the check failed or was unknown.")
     for (check, result, severity), count in sorted(bad.items()):
         trouble.add(count, check=check, result=result, severity=severity)
     return [total, trouble]
@@ -103,7 +103,7 @@ def _checks(hosts: Iterable[Said]) -> list[Family]:
 def _fabrics(report: Said) -> list[Family]:
     reported = report.get("fabric")
     verdicts = _family("fabric_verdict", "1 for the verdict of the fabric, 0 for the others.")
-    unasked = _family("fabric_unasked", "1 where a fabric was to be asked and could not be.")
+    unasked = _family("fabric_unasked", "1 if a fabric should have been queried and could not be.")
     if reported is not None:
         worst = sorted(reported["fabrics"], key=lambda fabric: -VERDICTS.index(fabric["verdict"]))
         shown = worst[:_MOST_FABRICS]
@@ -117,7 +117,7 @@ def _fabrics(report: Said) -> list[Family]:
 
 def _waivers(report: Said) -> Family:
     counts = Counter(waiver["state"] for waiver in report.get("waivers") or ())
-    found = _family("waivers", "How many waivers are used, unused or expired.")
+    found = _family("waivers", "Number of waivers that are used, unused or expired.")
     for state in WAIVER_STATES:
         found.add(counts[state], state=state)
     return found
@@ -129,7 +129,7 @@ def _pings(report: Said) -> Family:
         untested = ping["untested"] or not ping["sent"]
         whole = ping["received"] == ping["sent"]
         counts["untested" if untested else "answered" if whole else "lost"] += 1
-    found = _family("ping_pairs", "Pairs of ports: all pings answered, some lost, or not tested.")
+    found = _family("ping_pairs", "Number of port pairs by ping result: all answered, some lost, or not tested.")
     for result in ("answered", "lost", "untested"):
         found.add(counts[result], result=result)
     return found

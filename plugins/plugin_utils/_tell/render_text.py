@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +14,8 @@ from ...module_utils._verify import fold
 from .._fleet.ping import coverage
 from .._ground.plain import plain, table
 from .._hosts import summary
+from .._hosts.contact import ADDRESS
+from .._slurm import hostlist
 from . import render_fabric
 
 _HEAD = ("HOST", "VERDICT", "PORTS", "SUBNET MANAGER", "PING", "CHECKS")
@@ -20,8 +24,10 @@ _RDMA = "RDMA"
 _SAYS = (("worse", "WORSE"), ("better", "BETTER"), ("gone", "GONE"))
 # Of one host and kind; the report has all of them.
 _MOST = 12
-# Of more hosts than this, those that say the same are told of together, by the names of some.
-_ROWS, _NAMES = 64, 3
+# Of hosts that are told of together: all names where they are no longer than this, else some.
+_WIDTH, _NAMES = 48, 3
+# A host's own name is no difference between what two hosts say; a word as short as this may be no name.
+_SHORTEST = 3
 # Where a host's blocks begin; no line of a check is one of them.
 _IS, _WAIVED = "is", "waived"
 
@@ -40,9 +46,8 @@ def render(report: Mapping[str, Any]) -> str:
         lines += [f"SIMULATED: {report['simulated']}", ""]
     soft = summary.soft_roce(report)
     lines += [f"SOFT ROCE: {soft}", ""] if soft else []
-    many = len(report["hosts"]) > _ROWS
-    lines += table(_folded(rows) if many else rows)
-    lines += _told(report, together=many)
+    lines += table(_folded(rows))
+    lines += _told(report)
     lines += render_fabric.lines(report)
     lines += _untested(report)
     lines += _sample(report)
@@ -57,20 +62,36 @@ def _folded(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return [(_names(names), *cells) for cells, names in alike.items()]
 
 
-def _told(report: Mapping[str, Any], *, together: bool) -> list[str]:
-    """What is not well, and what is waived, of every host; ``together``: once for those that say the same."""
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for name, host in report["hosts"].items():
-        said = _of_host(host)
-        if said:
-            alike.setdefault(("" if together else name, *said), []).append(name)
+def _told(report: Mapping[str, Any]) -> list[str]:
+    """What is not well, and what is waived, of every host; once for those that say the same but for their names."""
+    every = {name: said for name, host in report["hosts"].items() if (said := _of_host(host))}
+    times = Counter(line for said in every.values() for line in set(said))
+    alike: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    for name, said in every.items():
+        nameless = _nameless(name, report["hosts"][name], said)
+        # A line that names several hosts is the same in the words of each.
+        key = (line if times[line] > 1 else without for line, without in zip(said, nameless, strict=True))
+        alike.setdefault(tuple(key), {})[name] = said
     lines = []
-    for (_, verdict, *mine), names in alike.items():
+    for hosts in alike.values():
+        first, (verdict, *mine) = next(iter(hosts.items()))
+        names = _names(list(hosts))
+        # A command or a cause that holds the name of a host is to be read, and typed, as that host's.
+        of = "" if all(said == [verdict, *mine] for said in hosts.values()) else f", in the words of {first}"
+        head = {_IS: f"{names} {'is' if len(hosts) == 1 else 'are'} {verdict}{of}:", _WAIVED: f"{names}, waived{of}:"}
         for line in mine:
-            head = {_IS: f"{_names(names)} {'is' if len(names) == 1 else 'are'} {verdict}:"}
-            head[_WAIVED] = f"{_names(names)}, waived:"
             lines += ["", head[line]] if line in head else [line]
     return lines
+
+
+def _nameless(name: str, host: Mapping[str, Any], said: Sequence[str]) -> list[str]:
+    """The lines of a host without its name and its address."""
+    own = {name, *((check.get("evidence") or {}).get(ADDRESS, "") for check in host["checks"])}
+    words = [re.escape(word) for word in own if len(word) >= _SHORTEST and not word.isdigit()]
+    if not words:
+        return list(said)
+    own_words = re.compile(rf"(?<![\w.-])(?:{'|'.join(words)})(?![\w-])")
+    return [own_words.sub("\0", line) for line in said]
 
 
 def _of_host(host: Mapping[str, Any]) -> list[str]:
@@ -89,7 +110,8 @@ def _of_host(host: Mapping[str, Any]) -> list[str]:
 
 
 def _names(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else few(names, _NAMES)
+    folded = hostlist.shown(names)
+    return folded if len(names) == 1 or len(folded) <= _WIDTH else few(names, _NAMES)
 
 
 def _sample(report: Mapping[str, Any]) -> list[str]:
@@ -111,7 +133,7 @@ def _row(name: str, host: Mapping[str, Any], pings: Sequence[Mapping[str, Any]])
 def _block(line: fold.Line) -> list[str]:
     check = line.check
     found = [f"  {check.result.upper():7} {check.id}  {line.subject}", *render_fabric.explained(check, check.observed)]
-    return [*found, f"          behind:   {line.hidden}"] if line.hidden else found
+    return [*found, f"          affects:  {line.hidden}"] if line.hidden else found
 
 
 def _untested(report: Mapping[str, Any]) -> list[str]:
@@ -136,7 +158,7 @@ def since(compared: Mapping[str, Any]) -> str:
     head = f"SINCE {compared['created']}"
     if not compared["hosts"]:
         return plain(f"{head}: nothing got better or worse.")
-    counts = (f"{_count(compared, way)} {way}" for way, _ in _SAYS)
+    counts = (f"{_count(compared, way)} {way}" for way, _unused in _SAYS)
     lines = [f"{head}: {len(compared['hosts'])} differ; checks: {', '.join(counts)}"]
     for name, host in compared["hosts"].items():
         lines += ["", f"{name}: {_verdicts(host)}"]

@@ -33,7 +33,7 @@ FORMATS: Mapping[str, tuple[str, Render]] = {
 
 def render(run: Mapping[str, Any], formats: Collection[str]) -> dict[str, str]:
     """The texts, by format."""
-    return {name: entry(run) for name, (_, entry) in FORMATS.items() if name in formats}
+    return {name: entry(run) for name, (_unused, entry) in FORMATS.items() if name in formats}
 
 
 def surely(make: Callable[[Mapping[str, Any]], T], run: Mapping[str, Any], warn: Callable[[str], Any]) -> T:

@@ -8,18 +8,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
-from ...module_utils._ground.check import DEGRADED, FAIL, NOT_READY, PASS, READY, SKIP, UNKNOWN, UNKNOWN_VERDICT
+from ...module_utils._ground.check import (
+    DEGRADED,
+    FAIL,
+    NOT_READY,
+    PASS,
+    READY,
+    SKIP,
+    SKIPPED,
+    UNKNOWN,
+    UNKNOWN_VERDICT,
+)
 from .._answers import apart
 from .._answers.typed import AnswerError, read
 from .._ground.plain import plain
+from .._hosts.summary import ABOVE
 from .._slurm import hostlist
 
 UNREACHABLE, MALFORMED = "unreachable", "malformed"
 # The worst last: that is where a terminal stands.
-ORDER = (READY, DEGRADED, MALFORMED, UNREACHABLE, UNKNOWN_VERDICT, NOT_READY)
+ORDER = (SKIPPED, READY, DEGRADED, MALFORMED, UNREACHABLE, UNKNOWN_VERDICT, NOT_READY)
 _RESULTS = (PASS, FAIL, UNKNOWN, SKIP)
 # Of one host; -v has all of them, at any length.
 _MOST, _LONGEST = 64, 2_000
+_REACH = "Next: `ansible HOST -m ping -vvv` shows each step of the connection"
 _NEXT = "Next: docs/checks.md explains each check; -v prints all of them"
 
 
@@ -54,7 +66,8 @@ def told(answer: Mapping[str, Any]) -> Told:
     counts = tuple((name, found["counts"][name]) for name in _RESULTS if found["counts"].get(name))
     lines = [*found["findings"], *(f"waived: {entry}" for entry in found.get("waived", ()))]
     more = [f"and {len(lines) - _MOST} more"] if len(lines) > _MOST else []
-    return Told(found["verdict"], counts, tuple(map(_line, [*lines[:_MOST], *more])))
+    shown = SKIPPED if found["verdict"] == READY and {name for name, _number in counts} == {SKIP} else found["verdict"]
+    return Told(shown, counts, tuple(map(_line, [*lines[:_MOST], *more])))
 
 
 def _believed(found: _Waiving) -> None:
@@ -65,10 +78,10 @@ def _believed(found: _Waiving) -> None:
         if number < 0:
             raise AnswerError("below 0", f"counts.{result}")
     if found["verdict"] in (READY, DEGRADED) and not any(found["counts"].values()):
-        raise AnswerError(f"{found['verdict']}, and no check was made", "counts")
+        raise AnswerError(f"{found['verdict']}, but no check ran", "counts")
     odd = found["counts"].get(FAIL, 0) + found["counts"].get(UNKNOWN, 0)
     if found["verdict"] == READY and odd > len(found.get("waived", ())):
-        raise AnswerError(f"{READY}, with {odd} that did not pass", "counts")
+        raise AnswerError(f"{READY}, but {odd} checks did not pass", "counts")
 
 
 def unreachable(said: Any) -> Told:
@@ -85,14 +98,31 @@ def render(hosts: Mapping[str, Told], failed: int = 0) -> list[tuple[str, str]]:
     lines = []
     for entry, names in sorted(alike.items(), key=lambda pair: (ORDER.index(pair[0].verdict), -len(pair[1]))):
         counts = "".join(f" {number} {result}" for result, number in entry.counts)
-        lines.append((plain(f"{hostlist.fold(names)} {entry.verdict}{counts}"), entry.verdict))
+        lines.append((plain(f"{hostlist.shown(names)} {entry.verdict}{counts}"), entry.verdict))
         lines += [(f"  {line}", entry.verdict) for line in entry.lines]
     if hosts and len(hosts) + failed > 1:
         above = f", {failed} failed (above)" if failed else ""
         lines.append((f"{len(hosts) + failed} hosts: {_sum(list(hosts.values()))}{above}", ""))
+    if any(entry.verdict == UNREACHABLE for entry in alike):
+        lines.append((_REACH, ""))
     if any(entry.lines and entry.counts for entry in alike):
         lines.append((_NEXT, ""))
     return lines
+
+
+def ended(said: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What a playbook ends with: of each host why it does not end well (summary.bad), equal ones once."""
+    alike: dict[tuple[bool, str], list[str]] = {}
+    for name, why in said.items():
+        own = why.removeprefix(f"{name} is ")  # A fabric's verdict is told at the host that asked it.
+        alike.setdefault((own != why, own.removesuffix(f" {ABOVE}").removesuffix(".")), []).append(name)
+    lines = []
+    for (its, why), names in alike.items():
+        verb = (" is" if len(names) == 1 else " are") if its else ":"
+        lines.append(f"{hostlist.shown(names)}{verb} {why}")
+    if any(why.endswith(ABOVE) for why in said.values()):
+        lines.append(f"Next: {ABOVE[0].lower()}{ABOVE[1:]}")
+    return [(plain(line), NOT_READY) for line in lines]
 
 
 def _sum(every: Sequence[Told]) -> str:

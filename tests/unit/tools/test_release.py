@@ -84,12 +84,12 @@ def test_a_refused_one_is_built_for_a_rehearsal_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, words: list[str], status: int
 ) -> None:
     (tmp_path / release.REHEARSED).write_text("the sums\n")
-    monkeypatch.setattr(release, "refusals", lambda _root, _version: iter(["a reason; next: mend it"]))
+    monkeypatch.setattr(release, "refusals", lambda _root, _version: iter(["a reason; next: fix it"]))
     # What is no release gets no file that looks like one's.
     monkeypatch.setattr(release, "build", lambda _root, _dist, sums: tmp_path / sums)
     assert release.main(words) == status
     told = capsys.readouterr()
-    assert told.err == "release: a reason; next: mend it\n"
+    assert told.err == "release: a reason; next: fix it\n"
     rehearsed = "the sums\na rehearsal, no release: see above; the sums are in dist/SHA256SUMS.rehearsal\n"
     assert told.out == (rehearsed if words else "")
 

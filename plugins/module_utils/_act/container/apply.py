@@ -123,7 +123,7 @@ class Keeper:
             raise EngineError(
                 f"{self._engine.name} does not take {plan.path} with what is to be added: {wrong}"
                 f"{self._same_before(plan)}",
-                f"mend {plan.path} and run this again",
+                f"fix {plan.path} and run this again",
             )
 
     def _same_before(self, plan: Plan) -> str:
@@ -183,7 +183,7 @@ class Keeper:
                 for other in done:
                     disk.put(self._root, other.path, other.before)
                 state.save(self._subject, memory, self._root)
-                raise EngineError(str(exc), "mend that and run this again") from exc
+                raise EngineError(str(exc), "fix that and run this again") from exc
 
     @property
     def _systemd(self) -> bool:
@@ -220,14 +220,14 @@ class Keeper:
             raise EngineError(
                 f"it did not come up with what was changed: {wrong}. What was there before could "
                 f"not be put back: {exc}",
-                "mend that and run this again",
+                "fix that and run this again",
                 changed=True,
             ) from exc
         names = ", ".join(files)
         fate = f"still it does not run: {again}" if again else "it runs again"
         raise EngineError(
             f"it did not come up with what was changed: {wrong}. What was there before is back ({names}), and {fate}",
-            f"see `journalctl -u {self._engine.unit or self._engine.name}`, mend the cause and run this again",
+            f"see `journalctl -u {self._engine.unit or self._engine.name}`, fix the cause and run this again",
             changed=True,
         )
 

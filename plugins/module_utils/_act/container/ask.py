@@ -60,7 +60,7 @@ def dump(path: str) -> tomltext.Toml:
     if done.rc != 0:
         raise EngineError(
             f"containerd does not take {path}: {said(done)}",
-            "mend it: containerd would not start with it either",
+            "fix it: containerd would not start with it either",
         )
     try:
         return tomltext.parse(done.stdout)

@@ -145,7 +145,7 @@ def make(engine: data.Engine, wish: Desired, version: str, root: str, memory: di
             made.plans.append(podman.plan(path, before, others, wish))
     except ValueError as exc:  # JsonError, TomlError
         raise EngineError(
-            f"{path} is left as it is: {exc}", f"mend it, or remove it ({engine.name}'s defaults)"
+            f"{path} is left as it is: {exc}", f"fix it, or remove it ({engine.name}'s defaults)"
         ) from exc
     if engine.unit:
         dropin = limits_path(engine.unit)

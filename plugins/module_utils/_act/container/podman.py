@@ -62,7 +62,7 @@ def _site(path: str, others: Mapping[str, str]) -> tuple[dict[tuple[str, str], l
         try:
             read = tomltext.parse(text)
         except tomltext.TomlError as exc:
-            raise EngineError(f"{place}: {exc}", "mend it: podman reads it, too") from exc
+            raise EngineError(f"{place}: {exc}", "fix it: podman reads it, too") from exc
         for key in (_ULIMITS, _SHM):
             raw = read.raw(key)
             if raw is None:

@@ -74,7 +74,7 @@ def read_units() -> None:
     """Have systemd read its units again."""
     done = systemctl("daemon-reload")
     if done.rc != 0:
-        raise EngineError(f"`systemctl daemon-reload` failed: {done.said}", "mend the unit", changed=True)
+        raise EngineError(f"`systemctl daemon-reload` failed: {done.said}", "fix the unit", changed=True)
 
 
 def start_anew(unit: str) -> str:

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import os
-from typing import Callable
+from typing import Callable, Optional
 
 from ..._ground.command import Output
 
 VARIABLE = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 # Runs mokutil with these words; None where there is no mokutil.
-Mokutil = Callable[..., "Output | None"]
+Mokutil = Callable[..., Optional[Output]]
 
 
 def state(root: str, mokutil: Mokutil) -> tuple[bool | None, str]:

@@ -174,7 +174,7 @@ def beside(error: PackageError, unread: Sequence[str]) -> PackageError:
     return PackageError(
         error.kind,
         f"{error.cause}; and a repository of the host's own cannot be read: {unread[0]}",
-        f"mend that repository first, or take it away; then, if it still fails, {error.following}",
+        f"fix that repository first, or take it away; then, if it still fails, {error.following}",
         error.said,
         changed=error.changed,
     )

@@ -83,7 +83,7 @@ def _failed(gap: Gap, answer: Output, root: str) -> Gap:
     words = "; ".join(found.lines)
     if not path:
         errors = _ERROR.findall(text)
-        words = (errors[0] if errors else text.strip().split("\n")[-1]).strip()[:300]
+        words = (errors[0] if errors else text.strip().rpartition("\n")[2]).strip()[:300]
     seen = f"{path} says {words}" if path else f"it said: {words or 'nothing'}"
     seen += f". So {found.cause}" if found.cause else ""
     cause = f"DKMS could not build {gap.subject} for {gap.kernel} (status {answer.rc}); {seen}"

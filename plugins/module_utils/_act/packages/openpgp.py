@@ -121,7 +121,7 @@ def read(body: bytes) -> Signature | None:
     if len(body) < end + 4 or body[0] != 4:
         return None
     try:
-        said = {kind: data for kind, data in _subpackets(body[6:end])}
+        said = dict(_subpackets(body[6:end]))
     except IndexError:
         return None
     numbers = {kind: int.from_bytes(data, "big") for kind, data in said.items() if len(data) == 4}

@@ -7,6 +7,9 @@ The module roce_settings imports this, and also puts it on the host as a program
     roce apply | show | restore
 """
 
+# Of a program, not of a module: it prints and exits.
+# pylint: disable=ansible-bad-function
+
 from __future__ import annotations
 
 import contextlib

@@ -44,7 +44,7 @@ def tell(whom: str, run: Runner, kernel: str, root: str = "/") -> str:
             raise PackageError(
                 "failed",
                 f"`{' '.join(argv)}` failed after files were put back",
-                "mend that and run this again",
+                "fix that and run this again",
                 (said.stderr or said.stdout).strip()[:500],
                 changed=True,
             )

@@ -107,6 +107,6 @@ def _run(argv: list[str]) -> str:
     if done.rc != 0:
         said = (done.stderr or done.stdout).strip().split("\n")[-1]
         raise KernelArgsError(
-            f"`{' '.join(argv)}` ended with status {done.rc}: {said or 'no word'}. Next: mend that and run this again"
+            f"`{' '.join(argv)}` ended with status {done.rc}: {said or 'no word'}. Next: fix that and run this again"
         )
     return done.stdout

@@ -165,7 +165,7 @@ def _own(found: _Found) -> Check:
         return found.failed(f"{needs}, and the image has no compatibility libraries of it", found.newer())
     path, version = fits[0]
     folder, (holds, why) = path.rpartition("/")[0], found.forward(version)
-    if holds is not False and any(_BY_ENTRYPOINT in path for path, _ in fits):
+    if holds is not False and any(_BY_ENTRYPOINT in path for path, _unused in fits):
         return found.unknown(f"its entrypoint, which was left out here, puts its libcuda {version} in the way, or not")
     if not holds:
         return found.failed(f"{needs}, and of its compatibility libraries ({version}): {why}", found.newer())

@@ -76,7 +76,7 @@ def read(inside: Inside) -> Told:
     if not found and _MAIN in required:
         match = _SAID.fullmatch(_cuda_require.least(required[_MAIN]))
         found += [(tuple(int(one) for one in match.groups() if one is not None), _MAIN)] if match else []
-    best = max((release for release, _ in found), default=None)
+    best = max((release for release, _unused in found), default=None)
     where = next((where for release, where in found if release == best), "")
     odd = next((f"{where}: {text[:60]!r} is no release of CUDA" for where, text in strange), "")
     return Told(best, where, odd, disabled, () if disabled else tuple(required.values()), "" if disabled else wrong)

@@ -104,12 +104,12 @@ def _answers(seen: Scope) -> Iterator[Check]:
     tally = Tally(_ANSWERS, UNIT)
     for gpu in seen.gpus:
         equals = [entry for entry in seen.gpus if equal(gpu, entry)]
-        names = {name for name, _ in gpu.sick}
+        names = {name for name, _unused in gpu.sick}
         if not names:
             tally.good(subject(gpu))
             continue
         told = few([f"{name} {text}" for name, text in gpu.sick], _FIELDS_SHOWN)
-        if len(equals) > 1 and all(names <= {name for name, _ in entry.sick} for entry in equals):
+        if len(equals) > 1 and all(names <= {name for name, _unused in entry.sick} for entry in equals):
             tally.unsure(subject(gpu), f"nvidia-smi shows {told}, of all {len(equals)} equal GPUs alike")
         else:
             cause = f"it does not answer for all that nvidia-smi asks: {told}"

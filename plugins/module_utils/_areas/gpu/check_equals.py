@@ -122,8 +122,8 @@ def _unlike(check_id: str, address: str, found: list[tuple[Alike, Odd]]) -> Chec
         check_id,
         address,
         ", ".join(f"{alike.what} {what.value}" for alike, what in found),
-        ", ".join(what.usual for _, what in found),
+        ", ".join(what.usual for _unused, what in found),
         found[0][1].source,
-        cause=f"{', '.join(alike.what for alike, _ in found)}: unlike the equal GPUs of this host",
-        remedy="; ".join(dict.fromkeys(alike.remedy.replace("BUS-ID", address) for alike, _ in found)),
+        cause=f"{', '.join(alike.what for alike, _unused in found)}: unlike the equal GPUs of this host",
+        remedy="; ".join(dict.fromkeys(alike.remedy.replace("BUS-ID", address) for alike, _unused in found)),
     )

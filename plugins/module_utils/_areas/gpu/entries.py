@@ -198,7 +198,7 @@ ENTRIES = declare(
     error(
         "gpu.ecc.volatile",
         "No uncorrectable memory error since the driver was loaded",
-        "The program that met it died or computed wrongly; the memory may not be mended yet. What was before "
+        "The program that met it died or computed wrongly; the memory may not be repaired yet. What was before "
         "is history: a pass shows it.",
         ("a cell of the GPU's memory is bad",),
         "reset the GPU, so that the row is remapped; replace the GPU if errors come again",
@@ -239,7 +239,7 @@ ENTRIES = declare(
     error(
         "gpu.rows.pending",
         "No memory row waits to be remapped",
-        "The bad row stays in use until the GPU is reset. Rows that were remapped are mended: a pass shows them.",
+        "The bad row stays in use until the GPU is reset. Remapped rows are repaired: a pass shows them.",
         ("an uncorrectable error since the last reset of the GPU",),
         "stop its programs, then `nvidia-smi --gpu-reset -i BUS-ID`, or reboot the node",
         (_SMI,),
@@ -303,7 +303,7 @@ ENTRIES = declare(
         "gpu.equals.firmware",
         "No GPU has other firmware than the equal GPUs of its host",
         "VBIOS, infoROM image and GSP firmware of most of at least three equal GPUs. Another one has other limits "
-        "and other faults already mended.",
+        "and a different set of fixed bugs.",
         ("the GPU was exchanged, or a firmware bundle was not applied to all",),
         "update the baseboard's firmware with the machine maker's bundle, in a maintenance window",
         (_SMI,),
@@ -320,7 +320,7 @@ ENTRIES = declare(
     warning(
         "gpu.xid.early",
         "The kernel's log has no early sign of a failing GPU",
-        "Errors that were corrected or contained, and Xids that nobody knows.",
+        "Errors that were corrected or contained, and unknown Xids.",
         ("the GPU's memory or one of its links begins to fail",),
         "watch whether it comes again; reset the GPU at the next service",
         ("dmesg",),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 
 from ..._ground.reading import Reading, as_json
-from ..._parse._nvsmi import Gpu, Nvsmi
+from ..._parse._nvsmi import Gpu, Nvsmi, degrees
 from ..._parse.dmesg import Xid
 from ..._parse.nvsmi_error import NvsmiError
 
@@ -33,6 +33,7 @@ class Card(TypedDict, total=False):
     mig: str
     ecc: str
     recovery: str
+    temperature: int | None
     fabric: dict[str, str] | None
     fabric_health: dict[str, str] | None
 
@@ -98,6 +99,7 @@ def _shown(gpu: Gpu) -> Card:
         "mig": gpu.mig,
         "ecc": gpu.ecc,
         "recovery": gpu.recovery,
+        "temperature": degrees(gpu.temp),
         "fabric": gpu.fabric,
         "fabric_health": gpu.fabric_health,
     }

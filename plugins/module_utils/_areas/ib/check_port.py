@@ -17,7 +17,7 @@ GUID = re.compile(r"\A0x[0-9a-fA-F]{1,16}\Z")
 
 # What a Down port says of its rate, LID and subnet manager means nothing.
 _DOWN = "the port is Down"
-STATE_FIRST = "mend ib.port.state first"
+STATE_FIRST = "fix ib.port.state first"
 # ibstat's word where the driver's number has no name.
 NO_STATE = ("", "???")
 # Why a port with this physical state is not Active.

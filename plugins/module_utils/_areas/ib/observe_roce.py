@@ -37,18 +37,39 @@ _BY_ETHTOOL = {
 Values = Mapping[str, int]
 
 
-def counting(evidence: Evidence, ports: Iterable[tuple[Ca, Port]]) -> dict[str, str]:
-    """The Ethernet ports that carry traffic, each with the interface whose counters are read, or ""."""
+def counting(evidence: Evidence, ports: Iterable[tuple[Ca, Port]]) -> dict[str, Reading[str]]:
+    """The Ethernet ports that carry traffic, each with the interface whose counters are read, missing where none is."""
     found = {}
     for ca, port in ports:
         if port.link_layer != ETHERNET or port.state != ACTIVE:
             continue
-        bound = ask.link(evidence, f"{BASE}/{ca.name}/device/driver").value or ""
-        own = own_netdevs(evidence, f"{BASE}/{ca.name}").value or []
-        mine = [name for name in own if ask.text(evidence, f"{_NET}/{name}/dev_port").value == str(port.num - 1)]
-        netdev = (mine or own or [""])[0]
-        found[f"{ca.name}/{port.num}"] = netdev if posixpath.basename(bound) == ETHTOOL_DRIVER else ""
+        base = f"{BASE}/{ca.name}"
+        bound = ask.link(evidence, f"{base}/device/driver").value or ""
+        ours = posixpath.basename(bound) == ETHTOOL_DRIVER
+        none: Reading[str] = Reading(None, f"its driver is not {ETHTOOL_DRIVER}", True)
+        found[f"{ca.name}/{port.num}"] = port_netdev(evidence, base, port.num) if ours else none
     return found
+
+
+def port_netdev(evidence: Evidence, base: str, num: int) -> Reading[str]:
+    """The interface of a port among those of its function; missing where that has none.
+
+    Unknown where several might be it: the counters and the settings of another port are no port's.
+    """
+    own = own_netdevs(evidence, base)
+    if own.value is None:
+        return Reading(None, own.why, own.missing)
+    if not own.value:
+        return Reading(None, "it has no network interface", True)
+    asked = {name: ask.text(evidence, f"{_NET}/{name}/dev_port") for name in own.value}
+    mine = [name for name in own.value if asked[name].value == str(num - 1)]
+    if not mine and len(own.value) == 1 and len(ask.names(evidence, f"{base}/ports").value or ()) == 1:
+        mine = own.value
+    if len(mine) == 1:
+        return Reading(mine[0])
+    reason = "several have its number" if mine else "none has its number"
+    why = next((told.why for told in asked.values() if told.why), reason)
+    return Reading(None, f"which of {', '.join(own.value)} is port {num} is not known: {why}")
 
 
 def own_netdevs(evidence: Evidence, base: str) -> Reading[list[str]]:
@@ -63,16 +84,16 @@ def own_netdevs(evidence: Evidence, base: str) -> Reading[list[str]]:
     )
 
 
-def first(evidence: Evidence, ports: Mapping[str, str]) -> dict[str, Reading[Values]]:
+def first(evidence: Evidence, ports: Mapping[str, Reading[str]]) -> dict[str, Reading[Values]]:
     """The counters of these ports ("device/port") by name, as they are now.
 
-    ``ports``: the interface of each whose `ethtool -S` is read, "" where none is. Whoever waits
+    ``ports``: the interface of each whose `ethtool -S` is read (counting). Whoever waits
     between two looks of another area asks this before: what was asked is kept.
     """
     return {port: _counters(evidence, port, netdev) for port, netdev in ports.items()}
 
 
-def read(evidence: Evidence, ports: Mapping[str, str]) -> dict[str, Counted]:
+def read(evidence: Evidence, ports: Mapping[str, Reading[str]]) -> dict[str, Counted]:
     """The same twice; nobody waits where there are none."""
     before = first(evidence, ports)
     if not any(entry.known for entry in before.values()):
@@ -92,7 +113,7 @@ def read(evidence: Evidence, ports: Mapping[str, str]) -> dict[str, Counted]:
     }
 
 
-def _counters(evidence: Evidence, port: str, netdev: str) -> Reading[Values]:
+def _counters(evidence: Evidence, port: str, netdev: Reading[str]) -> Reading[Values]:
     """Those of the table that the driver shows; missing where it shows none at all."""
     device, _slash, num = port.partition("/")
     base = f"{BASE}/{device}/ports/{num}/{HW}"
@@ -111,9 +132,11 @@ def _counters(evidence: Evidence, port: str, netdev: str) -> Reading[Values]:
         values[name] = int(text.value)
     if not values:
         return Reading(None, "the driver shows no counters of loss or congestion", True)
-    if netdev:
+    if netdev.value is None and not netdev.missing:
+        return Reading(None, netdev.why)
+    if netdev.value:
         # It comes with the distribution's ethtool, which a host need not have.
-        shown = ask.optional(evidence, "ethtool_stats", _whole, netdev)
+        shown = ask.optional(evidence, "ethtool_stats", _whole, netdev.value)
         if shown.value is None and not shown.missing:
             return Reading(None, shown.why)
         told = shown.value or {}

@@ -113,7 +113,7 @@ def _simulates_hardware(evidence: Evidence) -> bool:
 def _memlock_ceiling(evidence: Evidence) -> int | None:
     """The mark's word; a mark that says something else than a number of bytes says nothing."""
     ceiling = _mark(evidence).get("memlock_ceiling")
-    return ceiling if type(ceiling) is int and ceiling > 0 else None
+    return ceiling if isinstance(ceiling, int) and ceiling is not True and ceiling > 0 else None
 
 
 def read_mark(evidence: Evidence) -> str:

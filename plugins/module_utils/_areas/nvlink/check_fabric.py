@@ -17,7 +17,7 @@ from .check_scope import Scope, cannot_tell
 STATE, HEALTH = "nvlink.fabric.state", "nvlink.fabric.health"
 RECOVERY, CLIQUE = "nvlink.fabric.recovery", "nvlink.fabric.clique"
 _NO_FABRIC = "this GPU registers with no NVLink fabric"
-_STATE_FIRST = f"mend {STATE} first"
+_STATE_FIRST = f"fix {STATE} first"
 
 
 def judge_fabric(scope: Scope) -> Iterator[Check]:

@@ -15,7 +15,7 @@ from .check_scope import Scope, cannot_tell
 INSTALLED, ACTIVE = "nvlink.fabric_manager.installed", "nvlink.fabric_manager.active"
 VERSION, BOOT = "nvlink.fabric_manager.version", "nvlink.fabric_manager.boot"
 LOG = "nvlink.fabric_manager.log"
-_INSTALL = f"mend {INSTALLED} first"
+_INSTALL = f"fix {INSTALLED} first"
 _ABSENT = "it is not installed"
 _MASKED, _UNMASK = "masked", "`systemctl unmask nvidia-fabricmanager`, then enable and start it"
 # How systemd words that a unit starts by itself.

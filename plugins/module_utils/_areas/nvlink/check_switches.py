@@ -215,7 +215,7 @@ def _redundancy(scope: Scope, wanted: int) -> Check:
             up += 1
         down = down or not ports.value
     if down or not up:
-        return skipped(REDUNDANCY, "host", f"mend {PORTS} first")
+        return skipped(REDUNDANCY, "host", f"fix {PORTS} first")
     if up >= wanted:
         return passed(REDUNDANCY, "host", up, wanted, scope.source)
     return failed(REDUNDANCY, "host", f"{up} ports", f"{wanted} ports", scope.source)

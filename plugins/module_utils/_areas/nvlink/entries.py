@@ -61,7 +61,7 @@ ENTRIES = declare(
         "The fabric manager runs",
         "GPUs behind NVSwitches cannot start CUDA until a fabric manager has set the fabric up.",
         ("the service failed",),
-        f"look at {_STATUS}; mend what it names; `systemctl start nvidia-fabricmanager`",
+        f"look at {_STATUS}; fix what it names; `systemctl start nvidia-fabricmanager`",
         ("fabricmanager_status",),
     ),
     error(
@@ -86,7 +86,7 @@ ENTRIES = declare(
         "Errors of links and switches are logged there before jobs notice them. What it logged "
         "before its last start is shown and counts no more.",
         ("a link, a switch or a job's access to the fabric failed",),
-        "read /var/log/fabricmanager.log around the record; once it is mended, turn the log over",
+        "read /var/log/fabricmanager.log around the record; once it is fixed, rotate the log",
         ("/var/log/fabricmanager.log",),
     ),
     error(
@@ -107,7 +107,7 @@ ENTRIES = declare(
     ),
     warning(
         "nvlink.fabric.recovery",
-        "The NVLink fabric is not mending itself right now",
+        "The NVLink fabric is not recovering right now",
         "While routes are recomputed GPUs wait; it must be over in about a minute.",
         ("a link or a switch of the fabric has just failed",),
         "look again in a minute with `nvidia-smi -q`; if it stays, look at the switches' managers",

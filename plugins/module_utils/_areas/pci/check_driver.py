@@ -15,7 +15,7 @@ from .check_scope import CANNOT_TELL_VM, NEITHER, Scope
 
 _GPU_DRIVER = "nvidia"
 _DRIVER_UNKNOWN = "the evidence does not tell which driver is bound"
-_MEND_DRIVER = "mend pci.gpu.driver first"
+_MEND_DRIVER = "fix pci.gpu.driver first"
 _SOME_OF_THEM = "a container may have been given some of the devices only"
 _NO_SWITCH = "no NVSwitch on the PCI bus"
 
@@ -101,7 +101,7 @@ def _listed(scope: Scope) -> list[Check]:
         tally.unsure("host", scope.facts.smi.why or "nobody looked")
         return tally.checks(nothing=scope.no_gpu)
     listed = {gpu.address: gpu for gpu in smi.value.gpus}
-    said = {address: words for address, words in smi.value.unreachable}
+    said = dict(smi.value.unreachable)
     for gpu in scope.gpus:
         if gpu.address in listed:
             tally.good(gpu.address)
@@ -148,7 +148,7 @@ def _rdma(scope: Scope) -> list[Check]:
         elif scope.machine.holds_part:
             tally.left_out(hca.address, _SOME_OF_THEM)
         elif hca.driver == "" or hca.driver in PASSED_ON:
-            tally.unsure(hca.address, "mend pci.hca.driver first")
+            tally.unsure(hca.address, "fix pci.hca.driver first")
         elif bonded.value is None:
             tally.unsure(hca.address, bonded.why or "nobody looked whether it is in a bond")
         elif vague:

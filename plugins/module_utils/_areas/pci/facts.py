@@ -98,7 +98,7 @@ class PciFacts:
                 if end.speed.known or end.width.known
             },
             "bars": {
-                address: None if bars.value is None else [bar.size for bar in bars.value]
+                address: None if bars.value is None else [region.size for region in bars.value]
                 for address, bars in self.bars.items()
             },
             "rdma": {rdma.name: rdma.address for rdma in self.rdma.value or ()},

@@ -17,7 +17,7 @@ from ..._rails.roce_ports import RocePort
 from ..ib.check_port import set_key
 from .siblings import split, usual
 
-STATE_FIRST = "mend roce.port.state first"
+STATE_FIRST = "fix roce.port.state first"
 NOT_ACTIVE = "the port is {state}"
 _LINK_UP = "LinkUp"
 # An interface without a state machine of its own says unknown, and its carrier counts.

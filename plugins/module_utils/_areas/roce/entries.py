@@ -87,7 +87,7 @@ ENTRIES = declare(
             "flow control is off somewhere on the way, or a switch's buffers are too small",
             "a cable or transceiver on the way is bad",
         ),
-        "mend roce.qos.* and ib.port.* first; then look at drops and PFC of every switch port on the way",
+        "fix roce.qos.* and ib.port.* first; then look at drops and PFC of every switch port on the way",
         (*_RAILS, f"{_PORT}/hw_counters/*"),
     ),
     warning(

@@ -65,7 +65,7 @@ def _port(evidence: Evidence, machine: Machine, ca: Ca, port: Port) -> RocePort:
     address, driver, function = _function(evidence, machine, base)
     gids, gids_read = _gids(evidence, f"{base}/ports/{port.num}")
     netdev = _netdev(evidence, base, port.num, gids)
-    uplink = _uplink(evidence, base, netdev)
+    uplink = _uplink(evidence, base, port.num, netdev)
     shown = f"{_NET}/{netdev.value}" if netdev.value else ""
     return RocePort(
         device=ca.name,
@@ -167,19 +167,13 @@ def _netdev(evidence: Evidence, base: str, num: int, gids: Reading[tuple[GidEntr
     for entry in sorted(gids.value or (), key=lambda entry: not entry.usable):
         if _INTERFACE.fullmatch(entry.netdev):
             return Reading(entry.netdev)
-    own = observe_roce.own_netdevs(evidence, base)
-    if own.value is None:
-        return Reading(None, own.why)
-    for name in own.value:
-        if ask.text(evidence, f"{_NET}/{name}/dev_port").value == str(num - 1):
-            return Reading(name)
-    return Reading(own.value[0]) if own.value else Reading(None, "it has no network interface")
+    return observe_roce.port_netdev(evidence, base, num)
 
 
-def _uplink(evidence: Evidence, base: str, netdev: Reading[str]) -> Reading[str]:
+def _uplink(evidence: Evidence, base: str, num: int, netdev: Reading[str]) -> Reading[str]:
     """The interface of the function itself, which keeps the priorities; a bond keeps none."""
     own = observe_roce.own_netdevs(evidence, base).value or []
-    return netdev if not own or netdev.value in own else Reading(own[0])
+    return netdev if not own or netdev.value in own else observe_roce.port_netdev(evidence, base, num)
 
 
 def _carrier(evidence: Evidence, shown: str) -> Reading[bool]:
@@ -208,7 +202,7 @@ def _observe(evidence: Evidence, uplink: Reading[str]) -> Qos:
     """All of it, of the interface of this name."""
     if uplink.value is None:
         why = uplink.why or "the port has no network interface"
-        return Qos(*(Reading(None, why) for _ in range(5)))
+        return Qos(*(Reading(None, why) for _turn in range(5)))
     name = uplink.value
     reported = ask.command(evidence, "mlnx_qos", mlnx_qos.parse, "-i", name)
     ecn = _ecn(evidence, f"{_NET}/{name}/ecn")

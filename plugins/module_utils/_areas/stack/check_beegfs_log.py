@@ -96,7 +96,7 @@ def _silence(beegfs: Beegfs, past: list[Problem]) -> Check:
     if helper is None and not kernel.spoke and beegfs.to_helper.value is not False:
         return unknown(_ID, _SUBJECT, _elsewhere(beegfs))
     lines = kernel.lines + (helper.lines if helper else 0)
-    over = f"; mended since: {few([problem.what for problem in past], _SHOWN, '; ')}" if past else ""
+    over = f"; fixed since: {few([problem.what for problem in past], _SHOWN, '; ')}" if past else ""
     return passed(_ID, _SUBJECT, f"nothing wrong in {lines} lines{_since(beegfs)}{over}", _EXPECTED, CAPABILITY)
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+from typing import Any, Iterator, Mapping
 
 from ..._data import stack_components
 from ..._expect.expectations import Expectations, Expected
@@ -12,7 +12,7 @@ from ..._ground.look import look
 from ..._ground.reading import Reading
 from ..._parse.packages import Package, named
 from ..._parse.version_text import fits
-from ..machine.facts import Machine
+from ..machine.facts import MELLANOX, Machine, PciFunction
 from .check_installed import NO_RDMA, Stack, has_rdma
 from .facts import Driver, StackFacts
 
@@ -28,7 +28,7 @@ def judge(facts: StackFacts, machine: Machine, expect: Expectations, ours: Readi
     yield _matrix(lock)
     wanted = expect.get("stack") or (_of_lock(lock.value) if lock else None)
     if wanted is None and lock is not None:
-        yield unknown(_ID, "host", "there is a lock, and it names no stack for this host", remedy=_PLAN)
+        yield _nothing(lock.value, machine)
         return
     if wanted is None:
         yield skipped(_ID, "host", "no lock: no plan was made for this host yet")
@@ -48,6 +48,34 @@ def judge(facts: StackFacts, machine: Machine, expect: Expectations, ours: Readi
 def _of_lock(lock: dict[str, Any]) -> Expected | None:
     stack = lock.get("stack")
     return Expected(stack, f"lock, class {lock.get('class')}") if stack else None
+
+
+def _nothing(lock: Mapping[str, Any], machine: Machine) -> Check:
+    """Of a lock without a stack for this host: nothing was planned of it, or the plan has nothing to install."""
+    if not lock.get("nothing"):
+        return unknown(_ID, "host", "no plan of this host is in the lock", remedy=_PLAN)
+    plan = f"the plan of class {lock.get('class')}"
+    of = lock.get("of") or {}
+
+    def compare(_: tuple[PciFunction, ...]) -> Check:
+        new = [
+            what
+            for what, planned, there in (
+                ("an NVIDIA GPU", of.get("gpus"), bool(machine.cards)),
+                ("an HCA", of.get("hcas"), any(hca.vendor == MELLANOX for hca in machine.hcas)),
+            )
+            if there and not planned
+        ]
+        if new:
+            return unknown(
+                _ID, "host", f"{plan} was made without {' and '.join(new)}, and it is there now", remedy=_PLAN
+            )
+        return none()
+
+    def none() -> Check:
+        return skipped(_ID, "host", f"{plan} has nothing to install: {lock['nothing']}")
+
+    return none() if machine.without_hardware else look(_ID, "host", machine.pci, compare, missing=none)
 
 
 def _matrix(lock: Expected | None) -> Check:

@@ -15,7 +15,7 @@ class _Ids(TypedDict):
 _Class = TypedDict("_Class", {"class": str}, total=False)
 
 
-class Function(_Ids, _Class, total=False):
+class Function(_Ids, _Class, total=False):  # pylint: disable=inherit-non-class
     """A PCI function: class and ids without 0x, NUMA node or -1."""
 
     address: str

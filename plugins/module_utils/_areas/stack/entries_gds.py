@@ -44,7 +44,7 @@ ENTRIES = (
         "and every rdma_dev_addr_list names the host's own RDMA devices or addresses upon them; Weka and Spectrum "
         "Scale are read by no others. Unknown keys are no error.",
         ("the file was edited by hand, or written by a full disk", "a comma or a bracket is missing"),
-        "mend the line that the finding names; /usr/local/cuda/gds/cufile.json is the package's own; see `ip -br addr` "
+        "fix the line that the finding names; /usr/local/cuda/gds/cufile.json is the package's own; see `ip -br addr` "
         "and `ls /sys/class/infiniband`",
         ("/etc/cufile.json",),
     ),

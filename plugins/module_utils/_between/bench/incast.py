@@ -17,7 +17,6 @@ from ..._evidence.sources import Evidence
 from ..._ground import unit as _unit
 from ..._parse import ethtool_stats
 
-_NET = "/sys/class/net"
 _COUNT = re.compile(r"[0-9]{1,20}")
 _EVERY_S = 1.0
 _HW, _ETHTOOL = hw(), frozenset(by_ethtool())
@@ -109,15 +108,7 @@ def _values(evidence: Evidence, device: str, port: int, driver: str) -> Iterator
 
 def _netdev(evidence: Evidence, device: str, port: int) -> list[str]:
     """The interface of this port, none where its function has none. Raises ValueError where nobody can tell."""
-    own = observe_roce.own_netdevs(evidence, f"{BASE}/{device}")
+    own = observe_roce.port_netdev(evidence, f"{BASE}/{device}", port)
     if own.value is None and not own.missing:
         raise ValueError(own.why)
-    names = own.value or []
-    if len(names) < 2:
-        return names
-    asked = {name: ask.text(evidence, f"{_NET}/{name}/dev_port") for name in names}
-    mine = [name for name in names if asked[name].value == str(port - 1)]
-    if not mine:
-        why = next((told.why for told in asked.values() if told.why), "none has its number")
-        raise ValueError(f"which of {', '.join(names)} is port {port} is not known: {why}")
-    return mine[:1]
+    return [own.value] if own.value else []

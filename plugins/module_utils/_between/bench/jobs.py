@@ -54,7 +54,7 @@ def _computing(evidence: Evidence, root: str, run: Run) -> list[str]:
     for line in filter(None, map(str.strip, output.stdout.splitlines())):
         if line.startswith("No running"):  # older releases say so
             continue
-        pid, _, name = line.partition(",")
+        pid, _mark, name = line.partition(",")
         if not pid.strip().isdigit():
             # "[N/A], ...": something computes, and the driver does not say who.
             return _holders(root) or [f"nvidia-smi names a program that computes: {line}"]

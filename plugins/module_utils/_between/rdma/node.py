@@ -60,18 +60,18 @@ class Node:
         """Put every question to its address. ``gone``: of the servers' own ``serve``, another
         host's word: what is no such list is passed over, and that server is asked."""
         served = self.collect()
-        ends = [question for question, _ in questions]
+        ends = [question for question, _unused in questions]
         gone = gone if isinstance(gone, list) else []
         bad = {entry["tcp_port"]: entry for entry in gone if _is_gone(entry)}
         found = [_not_put(end, bad[end.tcp_port]) for end in ends if end.tcp_port in bad]
         put = [(question, to) for question, to in questions if question.tcp_port not in bad]
-        places, why = self._places(ASK, [entry for entry, _ in put])
+        places, why = self._places(ASK, [entry for entry, _unused in put])
         inside: dict[str, Any] = {}
         for where in WHERE:
             mine = [(entry, to) for entry, to in put if entry.where == where]
             if where in why:
                 said, kind = why[where]
-                found += [_answer(entry, UNTESTED, kind, said) for entry, _ in mine]
+                found += [_answer(entry, UNTESTED, kind, said) for entry, _unused in mine]
             elif mine:
                 reported, some = self._asked(places[where], mine)
                 found += some
@@ -172,8 +172,8 @@ class Node:
 
     def _asked(self, place: Place, mine: Sequence[tuple[End, str]]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """What is known of the shell that asked, and the answers."""
-        limits = [LIMITS[entry.test] for entry, _ in mine]
-        rails = sorted({entry.rail for entry, _ in mine})
+        limits = [LIMITS[entry.test] for entry, _unused in mine]
+        rails = sorted({entry.rail for entry, _unused in mine})
         jobs = [
             script.Job(tuple(entry.words(entry.address if entry.test == CM else to)), seconds, rails.index(entry.rail))
             for (entry, to), seconds in zip(mine, limits)
@@ -186,7 +186,7 @@ class Node:
             reported = script.read(ended.stdout)
             why = "" if reported.ended else _cut(reported, ended.stderr) or ended.why(sum(limits))
         found = []
-        for at, (entry, _) in enumerate(mine):
+        for at, (entry, _unused) in enumerate(mine):
             answer = answers.of_client(entry, reported.ran.get(at), why)
             found.append({**_labels(entry), "at": "client", **answer})
         about = {"memlock": reported.memlock, "devices": list(reported.devices), "why": why}
@@ -197,7 +197,7 @@ def refused(ends: Sequence[End], questions: Sequence[tuple[End, str]], said: str
     """What ``serve`` and ``ask`` return where nothing may be started."""
     return {
         "gone": [_gone(end, UNTESTED, "", said) for end in ends],
-        "answers": [_answer(question, UNTESTED, "", said) for question, _ in questions],
+        "answers": [_answer(question, UNTESTED, "", said) for question, _unused in questions],
         "inside": {},
     }
 

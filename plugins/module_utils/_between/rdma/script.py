@@ -108,8 +108,8 @@ def read(text: str) -> Reported:
     own: dict[str, list[str]] = {}
     other: list[str] = []
     for line in clean_lines(text):
-        who, _, rest = line.partition("\t")
-        key, _, said = rest.partition("\t")
+        who, _mark, rest = line.partition("\t")
+        key, _mark, said = rest.partition("\t")
         if who == "-" and key in ("memlock", "device", "end"):
             own.setdefault(key, []).append(said)
             continue

@@ -4,6 +4,9 @@
 Run by its source under mpirun, the binding as its argument. Tells what _program.py tells.
 """
 
+# Of a program, not of a module: it prints and exits.
+# pylint: disable=ansible-bad-function
+
 from __future__ import annotations
 
 import array

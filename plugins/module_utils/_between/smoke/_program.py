@@ -6,6 +6,9 @@ With arguments it measures as well: SECONDS, then sizes in bytes, the all-reduce
 repeated until so many seconds are over for all.
 """
 
+# Of a program, not of a module: it prints and exits.
+# pylint: disable=ansible-bad-function
+
 from __future__ import annotations
 
 import ctypes
@@ -49,9 +52,9 @@ def main() -> None:
         flush=True,
     )
     seconds, sizes = float((sys.argv[1:] or ["0"])[0]), [int(entry) for entry in sys.argv[2:]]
-    good = all([_measure(mpi, world, rank.value, size.value, siz, seconds / len(sizes)) for siz in sizes])
+    measured = [_measure(mpi, world, rank.value, size.value, siz, seconds / len(sizes)) for siz in sizes]
     _call(mpi, "MPI_Finalize")
-    sys.exit(0 if good and not wrong else 1)
+    sys.exit(0 if all(measured) and not wrong else 1)
 
 
 def _measure(mpi: Any, world: Any, rank: int, size: int, length: int, seconds: float) -> bool:
@@ -81,7 +84,7 @@ def _measure(mpi: Any, world: Any, rank: int, size: int, length: int, seconds: f
         want = size * (size + 1) / 2 + size * turn
         right = right and bytes(total) == bytes((ctypes.c_double * count)(*([want] * count)))
     turns = int(min(_MOST, max(_LEAST, seconds / max(slowest(took), 1e-7))))
-    times = [slowest(once()) * 1e6 for _ in range(turns)]
+    times = [slowest(once()) * 1e6 for _turn in range(turns)]
     usual = median(times)
     spread = median(abs(time - usual) for time in times)
     wrong = slowest(0.0 if right else 1.0) > 0

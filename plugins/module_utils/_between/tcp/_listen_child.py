@@ -5,6 +5,9 @@ Run by its source (_ground/source), with one JSON object on standard input. Writ
 when it listens, and goes on in the background; the kernel ends it after ``lease`` seconds.
 """
 
+# Of a program, not of a module: it prints and exits.
+# pylint: disable=ansible-bad-function
+
 from __future__ import annotations
 
 import contextlib
@@ -185,7 +188,7 @@ def _accept(
     hear: Callable[[socket.socket, Talk], bool],
 ) -> None:
     """Take a few callers in; those who spoke while they waited need no place."""
-    for _ in range(_A_FEW):
+    for _turn in range(_A_FEW):
         try:
             caller, address = line.accept()
         except OSError:

@@ -118,7 +118,7 @@ def stop(identity: str, sleep: Callable[[float], None] = time.sleep) -> bool:
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
-        for _ in range(int(_END_S / 0.02)):
+        for _turn in range(int(_END_S / 0.02)):
             if process.begun(pid) != begun:
                 return True
             sleep(0.02)

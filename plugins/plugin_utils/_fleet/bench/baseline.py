@@ -44,8 +44,7 @@ def where(given: str, variables: Mapping[str, Any], reports: Path) -> Path:
     """Where the site says, else beside the inventory, else with the report."""
     if given:
         return Path(given).expanduser()
-    home = variables.get("inventory_dir")
-    return (Path(str(home)).resolve() if home else reports) / NAME
+    return (files.home(variables) or reports) / NAME
 
 
 def read(path: Path) -> dict[str, Baseline]:

@@ -35,10 +35,10 @@ def matrix(rails: Mapping[str, Sequence[str]], pings: Sequence[Ping], leaves: Le
 def _square(rail: str, hosts: Sequence[str], pings: Sequence[Ping], leaves: Leaves) -> dict[str, Any]:
     by, rows, place = _rows(rail, hosts, leaves)
     side = range(len(rows))
-    tested = [[0 for _ in side] for _ in side]
-    bad = [[0 for _ in side] for _ in side]
-    loss: list[list[float | None]] = [[None for _ in side] for _ in side]
-    rtt: list[list[float | None]] = [[None for _ in side] for _ in side]
+    tested = [[0 for _turn in side] for _turn in side]
+    bad = [[0 for _turn in side] for _turn in side]
+    loss: list[list[float | None]] = [[None for _turn in side] for _turn in side]
+    rtt: list[list[float | None]] = [[None for _turn in side] for _turn in side]
     for ping in pings:
         if ping.client not in place or ping.server not in place:
             continue
@@ -49,7 +49,7 @@ def _square(rail: str, hosts: Sequence[str], pings: Sequence[Ping], leaves: Leav
         loss[at][to] = max(loss[at][to] or 0.0, lost)
         if ping.rtt_avg is not None:
             rtt[at][to] = max(rtt[at][to] or 0.0, ping.rtt_avg)
-    size = [0 for _ in side]
+    size = [0 for _turn in side]
     for index in place.values():
         size[index] += 1
     return {

@@ -82,7 +82,7 @@ def _ask(names: Sequence[str], made: Schedule) -> dict[str, list[list[str]]]:
         for pair in met:
             for entry, two in (pair, pair[::-1]):
                 mine = ask[entry]
-                mine += [[] for _ in range(visit + 1 - len(mine))]
+                mine += [[] for _turn in range(visit + 1 - len(mine))]
                 mine[visit].append(two)
     return {name: mine for name, mine in ask.items() if mine}
 

@@ -183,7 +183,7 @@ class _Rounds:
             self._rounds[number] = [(mate, two) for mate, two in mates.items() if mate < two]
 
     def _bring_together(self, some: Sequence[str], others: Sequence[str]) -> None:
-        for _ in range(min(_TRIES, self._left)):
+        for _turn in range(min(_TRIES, self._left)):
             self._left -= 1
             entry, two = self._dice.choice(some), self._dice.choice(others)
             if self._change(self._dice.choice(self._mates), entry, two):

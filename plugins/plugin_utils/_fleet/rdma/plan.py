@@ -56,7 +56,7 @@ def _both_ways(rounds: Sequence[Sequence[tuple[str, str]]]) -> list[list[tuple[s
         for entry, two in met:
             left.setdefault(entry, []).append((number, two))
             left.setdefault(two, []).append((number, entry))
-    found: list[list[tuple[str, str]]] = [[] for _ in rounds]
+    found: list[list[tuple[str, str]]] = [[] for _turn in rounds]
 
     def walk(at: str) -> None:
         while left[at]:

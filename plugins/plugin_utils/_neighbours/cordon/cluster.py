@@ -58,7 +58,7 @@ class Cluster:
 
     def _pages(self) -> Iterator[Node]:
         more = ""
-        for _ in range(_PAGES):
+        for _turn in range(_PAGES):
             query = f"/api/v1/nodes?limit={_PAGE}" + (f"&continue={quote(more, safe='')}" if more else "")
             nodes, more = _node.page(self._said("list the nodes", ["get", "--raw", query]))
             yield from nodes

@@ -111,7 +111,7 @@ def plan(hosts: Iterable[Host], nodes: Mapping[str, Node], limits: Limits, at: s
 
 
 _MAKE_ROOM = (
-    "mend the nodes that are out and run this again, or raise cordon_most; where many nodes fail at once, look for one "
+    "fix the nodes that are out and run this again, or raise cordon_most; where many nodes fail at once, look for one "
     "cause first (playbooks/diagnose.yml)"
 )
 
@@ -132,10 +132,10 @@ def judged(host: Host, node: Node | None, limits: Limits, at: str) -> Step | Hel
     if host.verdict in _GOOD:
         return _back(host, node, limits)
     if host.verdict != NOT_READY:
-        return Held(host.name, host.node, f"its verdict is {host.verdict}: nobody could tell", "mend what hides it")
+        return Held(host.name, host.node, f"its verdict is {host.verdict}: nobody could tell", "fix what hides it")
     if not host.bad:
         why = "only what all nodes share keeps it from being ready (cordon_never)"
-        return Held(host.name, host.node, why, "mend that; one node less would not help")
+        return Held(host.name, host.node, why, "fix that; one node less would not help")
     if node is None:
         why = f"the cluster has no node {host.node}"
         return Held(host.name, host.node, why, "set kubernetes_rdma_node, or name the cluster's own cordon_context")

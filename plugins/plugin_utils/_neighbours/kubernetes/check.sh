@@ -34,6 +34,7 @@ while read -r name value; do
     case $digit in [4-7c-fC-F]) lock=yes ;; esac
   fi
 done < "$root/proc/self/status"
+# shellcheck disable=SC3045 # Every image's sh has it: bash, dash, BusyBox.
 memlock=$(ulimit -l)
 if [ "$memlock" = unlimited ]; then good "locked memory: unlimited"
 elif [ "$lock" = yes ]; then good "locked memory: IPC_LOCK is in force"

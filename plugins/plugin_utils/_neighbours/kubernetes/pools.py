@@ -110,7 +110,7 @@ def _refuse_odd(group: str, members: Sequence[Node]) -> None:
     said = "; ".join(f"{node.host} has {_words(node)}" for node in odd[:4])
     raise KubernetesError(
         f"class {group}: {said}, {like.host} has {_words(like)}. A pod could not have the same on "
-        "each of them. Next: `playbooks/verify.yml` says what is wrong; mend it, or leave the "
+        "each of them. Next: `playbooks/verify.yml` says what is wrong; fix it, or leave the "
         "hosts out with --limit"
     )
 

@@ -82,6 +82,7 @@ def render(told: Reported, options: Options, matrix: Matrix, version: str) -> Re
 
 def _files(found: _Found, matrix: Matrix, version: str) -> Iterator[tuple[str, str]]:
     origin = _origin(found.pools, version)
+    pool_of = {node.name: pool for pool in found.pools for node in pool.nodes}
     nodes = [node for pool in found.pools for node in pool.nodes]
     by, chosen, options = found.sources, found.operators, found.options
     if chosen.gpu is not None:
@@ -100,7 +101,7 @@ def _files(found: _Found, matrix: Matrix, version: str) -> Iterator[tuple[str, s
     if listed:
         yield "networks.yaml", _documents((entry, origin) for entry in listed)
     for node, content in labels.manifests(found.pools, by, options):
-        pool = next(pool for pool in found.pools if node in pool.nodes)
+        pool = pool_of[node.name]
         said = _origin([Pool(pool.group, pool.slug, pool.label, (node,))], version)
         yield f"node-labels/{node.name}.yaml", document.document(content, said)
     if options.image:

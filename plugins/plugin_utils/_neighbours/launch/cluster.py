@@ -79,7 +79,7 @@ def make(nodes: Sequence[Node], absent: Mapping[str, str], options: Options) -> 
     if not nodes:
         said = "; ".join(f"{name}: {why}" for name, why in list(absent.items())[:_SHOWN])
         raise LaunchError(
-            f"no host to launch on ({said or 'the inventory names none'}); next: mend what keeps "
+            f"no host to launch on ({said or 'the inventory names none'}); next: fix what keeps "
             "the hosts from answering"
         )
     if options.nodes > len(nodes):
@@ -132,7 +132,7 @@ def _gpus(nodes: Sequence[Node], options: Options) -> int:
         if node.gpus is None:
             raise LaunchError(
                 f"{node.name}: how many GPUs it has is unknown ({node.gpus_why or 'nobody looked'}); "
-                "next: mend that, or say how many processes a host gets (launch_processes)"
+                "next: fix that, or say how many processes a host gets (launch_processes)"
             )
         if not node.gpus:
             raise LaunchError(

@@ -75,7 +75,7 @@ def target(system: str, arch: str, matrix: Matrix) -> Target:
     """The target of a system that the matrix knows; raises InstallError."""
     for base, fact in matrix.all("systems.distributions").items():
         if system.startswith(base):
-            major, _, minor = system[len(base) :].partition(".")
+            major, _mark, minor = system[len(base) :].partition(".")
             folder = fact.get("cuda").format(version=system[len(base) :], major=major, minor=minor)
             return Target(system, base, fact.get("family"), arch, folder)
     raise InstallError(f"{system} is no system of matrix/systems.yml")
@@ -208,7 +208,7 @@ def bundle_repository(bundle: Bundled, name: str, kind: str) -> dict[str, Any]:
 
 def _places(name: str, fact: Fact, stack: Mapping[str, Any], to: Target) -> dict[str, str]:
     version = str((stack.get("rdma") or {}).get("version", ""))
-    major, _, minor = to.version.partition(".")
+    major, _mark, minor = to.version.partition(".")
     words = {
         "version": version,
         "system": to.system,

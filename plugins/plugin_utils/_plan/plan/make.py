@@ -72,12 +72,14 @@ def groups(hosts: Sequence[Host], matrix: Matrix) -> list[Group]:
         by_name.setdefault(here.name, []).append((host, here, policy))
     found = []
     for name, members in sorted(by_name.items()):
-        policies = {policy for _, _, policy in members}
+        policies = {policy for *_unused, policy in members}
         # Equal hosts with different wishes are different classes; their names say which wish.
         for policy in sorted(policies, key=repr):
             mine = [(host, here) for host, here, wished in members if wished == policy]
             label = name if len(policies) == 1 else f"{name}_{_wishes(policy)}"
-            found.append(Group(label, merged([here for _, here in mine]), policy, [entry for entry, _ in mine]))
+            found.append(
+                Group(label, merged([here for _unused, here in mine]), policy, [entry for entry, _unused in mine])
+            )
     return found
 
 

@@ -36,9 +36,9 @@ def text(lock: Lock, packages: Mapping[str, Any], version: str) -> str:
             "tools": {"components": [{"type": "application", "name": "ibready", "version": version}]},
             "component": {"type": "platform", "bom-ref": "cluster", "name": "cluster"},
         },
-        "components": [kind for kind, _ in classes],
+        "components": [kind for kind, _unused in classes],
         "dependencies": [
-            {"ref": "cluster", "dependsOn": [kind["bom-ref"] for kind, _ in classes]},
+            {"ref": "cluster", "dependsOn": [kind["bom-ref"] for kind, _unused in classes]},
             *({"ref": kind["bom-ref"], "dependsOn": refs} for kind, refs in classes),
         ],
     }

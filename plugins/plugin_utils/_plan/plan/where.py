@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..._ground import files
 from ..matrix import load
 from ..matrix.model import Matrix, MatrixError
+from ..resolve.answer import nothing
 from ..resolve.archive import names
 from ..resolve.policy import DISTRIBUTION, PREFIX
 from .lock import NAME, Lock, LockError, read
@@ -27,12 +29,12 @@ def lock_file(variables: Mapping[str, Any]) -> Path:
     given = variables.get(LOCK_FILE)
     if given:
         return Path(str(given)).expanduser()
-    home = variables.get("inventory_dir")
-    if not home:
+    home = files.home(variables)
+    if home is None:
         raise LockError(
-            f"the inventory is no file, so that no lock can lie beside it; next: name the file in {LOCK_FILE}"
+            f"no inventory has this host, so that no lock lies beside it; next: name the file in {LOCK_FILE}"
         )
-    return Path(str(home)).resolve() / NAME
+    return home / NAME
 
 
 def matrix_folders(variables: Mapping[str, Any]) -> tuple[Path, ...]:
@@ -59,7 +61,7 @@ def said_of(host: str, variables: Mapping[str, Any]) -> dict[str, Any]:
     Raises LockError or MatrixError.
     """
     given = variables.get(ROLLBACK_LOCK)
-    if not given and not variables.get(LOCK_FILE) and not variables.get("inventory_dir"):
+    if not given and not variables.get(LOCK_FILE) and files.home(variables) is None:
         return {}
     lock = _read(Path(str(given)) if given else lock_file(variables))
     if lock is None:
@@ -69,6 +71,9 @@ def said_of(host: str, variables: Mapping[str, Any]) -> dict[str, Any]:
     found = lock.of_host(host)
     if found is not None:
         said["class"], said["stack"] = found[0], found[1].to_dict()["stack"]
+        if not said["stack"]:
+            said["nothing"] = nothing(found[1].gpus, found[1].hcas)
+            said["of"] = {"gpus": list(found[1].gpus), "hcas": list(found[1].hcas)}
         rdma = said["stack"].get("rdma") or {}
         release = matrix.get("rdma.releases", f"{rdma.get('flavour')}-{rdma.get('version')}")
         # The train of HCA firmware that comes with it: xx.47 is 28.47 of a ConnectX-7.

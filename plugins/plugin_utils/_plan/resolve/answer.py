@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,12 +67,21 @@ def resolve(host: Platform, policy: Policy, matrix: Matrix, today: str) -> Answe
 
 def _find(rules: Rules, policy: Policy, wish: Policy) -> Answer:
     chosen, warnings = _choose(rules, policy, wish)
-    known_by = _who_shipped(chosen, rules.host, rules.matrix)
-    because = [known_by or "breaks no confirmed rule of the matrix"]
+    stack = _as_stack(chosen)
+    known_by = _who_shipped(chosen, rules.host, rules.matrix) if stack else ""
+    empty = "" if stack else f"nothing to install: {nothing(rules.host.gpus, rules.host.hcas)}"
+    because = [empty or known_by or "breaks no confirmed rule of the matrix"]
     because += _reasons(chosen)
     because += [f"mind {warning}" for warning in warnings]
     because += _dropped(wish, rules.host)
-    return Answer(KNOWN if known_by else ALLOWED, _as_stack(chosen), because, warnings)
+    return Answer(KNOWN if known_by else ALLOWED, stack, because, warnings)
+
+
+def nothing(gpus: Collection[str], hcas: Collection[str]) -> str:
+    """Why the plan of hosts with these GPUs and HCAs has no part at all."""
+    driver = f"{PREFIX}driver is {NONE}" if gpus else "no NVIDIA GPU is on the PCI bus"
+    rdma = f"{PREFIX}rdma_flavour is {NONE}" if hcas else "no HCA is there"
+    return f"{driver}, and {rdma}"
 
 
 def _choose(rules: Rules, policy: Policy, wish: Policy) -> tuple[dict[str, Candidate], list[Collision]]:

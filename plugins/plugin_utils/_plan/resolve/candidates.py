@@ -203,7 +203,7 @@ def _cuda(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]
 def _nccl(policy: Policy, matrix: Matrix) -> list[Candidate]:
     if policy.nccl == NONE:
         return [Candidate("nccl", absent=True, pinned=True)]
-    wanted, _, build = policy.nccl.partition("+cuda")
+    wanted, _mark, build = policy.nccl.partition("+cuda")
     found = [
         Candidate("nccl", name, cuda=entry, fact=fact, pinned=policy.nccl != AUTO)
         for name, fact in matrix.all("nccl.releases").items()

@@ -80,7 +80,7 @@ class Platform:
     @property
     def architectures(self) -> tuple[str, ...]:
         """The GPU architectures there are, of those that are known."""
-        return tuple(dict.fromkeys(kind for _, kind in self.kinds))
+        return tuple(dict.fromkeys(kind for _unused, kind in self.kinds))
 
     @property
     def may_have_switches(self) -> bool:
@@ -178,7 +178,7 @@ def merged(platforms: list[Platform]) -> Platform:
 def _system(given_id: str, given_version: str, matrix: Matrix) -> tuple[str, str, str]:
     for base, fact in matrix.all("systems.distributions").items():
         if given_id in fact.get("ids"):
-            major, _, minor = given_version.partition(".")
+            major, _mark, minor = given_version.partition(".")
             name = fact.get("name").format(version=given_version, major=major, minor=minor)
             return name, base, fact.get("family")
     return "", "", ""

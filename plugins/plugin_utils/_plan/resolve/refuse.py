@@ -149,7 +149,7 @@ def _nearest(
 
 def _combinations(policy: Policy, parts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     close = [name for part in parts for name in _WISHES.get(part, (part,))]
-    pinned = [name for name, _ in policy.pins()]
+    pinned = [name for name, _unused in policy.pins()]
     order = sorted(pinned, key=lambda name: close.index(name) if name in close else len(close))
     for count in range(1, len(order) + 1):
         yield from itertools.combinations(order, count)

@@ -52,7 +52,7 @@ def domain(part: str, rules: Rules, policy: Policy, wish: Policy) -> list[Candid
         if not any(collision.blocks for collision in broken):
             found.append((_rank(candidate, broken, wish), candidate))
     found.sort(key=lambda each: each[0])
-    return [item for _, item in found]
+    return [item for _unused, item in found]
 
 
 def solve(rules: Rules, policy: Policy, wish: Policy) -> dict[str, Candidate]:

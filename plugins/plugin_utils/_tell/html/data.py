@@ -3,12 +3,15 @@
 
     {"words": {key: [English, Chinese]}, "strings": ["", ...], "checks": [...], "hosts": [...],
      "ids": [[id, title, what it looks at], ...], "rdma": bool, "groups": [[name, [hosts by number]], ...],
-     "chinese": {what is said of findings: its Chinese}, "sections": {id: ...}}
+     "chinese": {what is said of findings: its Chinese}, "sections": {id: ...},
+     "went": {"runs": [when, ...], "hosts": [by number], "findings": [...]}}
 
 A check is a list of numbers, zeros at its end left out: id (of ids), subject, code (of CODES, + 4
 for a warning), observed, expected, expected_from, cause, remedy, waived, then names and texts of
 the evidence in turn; all but id and code of strings, of which 0 is "". A host is
-[name, verdict (of VERDICTS), ports, manager, pings, moved, [checks...]].
+[name, verdict (of VERDICTS), ports, manager, pings, moved, [checks...]]. ``went`` is null where the
+run has no history; a host's is a letter for each run, a finding [id, subject, letters, [hosts by
+number]], all but the hosts' of strings.
 """
 
 from __future__ import annotations
@@ -18,8 +21,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....module_utils._evidence.sources import COMMANDS
-from ....module_utils._ground.check import FAIL, PASS, SKIP, UNKNOWN
+from ....module_utils._ground.check import DEGRADED, FAIL, NOT_READY, PASS, READY, SKIP, UNKNOWN, UNKNOWN_VERDICT
 from ....module_utils._verify.catalog import CATALOG
+from ..._run.compare import ABSENT, WAIVED
+from ..._run.course import NONE
 from ..._run.shape import VERDICTS
 from ..speech.chinese import chinese
 from ..speech.environment import Section
@@ -28,6 +33,9 @@ from .model import Page, Said
 
 CODES = (PASS, FAIL, UNKNOWN, SKIP)
 _WARNING = 4
+# Verdicts and results of the last runs.
+_VERDICT = {READY: "r", DEGRADED: "d", UNKNOWN_VERDICT: "u", NOT_READY: "n", ABSENT: "-"}
+_RESULT = {PASS: "p", FAIL: "f", UNKNOWN: "u", SKIP: "s", WAIVED: "w", ABSENT: "-", NONE: "."}
 _TEXTS = ("observed", "expected", "expected_from", "cause", "remedy", "waived")
 
 
@@ -104,6 +112,7 @@ def collected(page: Page) -> dict[str, Any]:
             [strings(group.name), [at for at, name in enumerate(names) if name in group.hosts]] for group in page.groups
         ],
         "rdma": page.rdma,
+        "went": _went(page, names, strings),
         "checks": list(checks.numbers),
         "strings": strings.shown,
         "chinese": _chinese(page),
@@ -114,6 +123,24 @@ def _chinese(page: Page) -> dict[str, str]:
     bad = (check for host in page.hosts for check in host.checks if check["result"] in (FAIL, UNKNOWN))
     said = {entry for check in bad for entry in (_known(check["id"])[0], check["cause"], check["remedy"])}
     return {entry: chinese(entry) for entry in sorted(said) if chinese(entry)}
+
+
+def _went(page: Page, names: Sequence[str], strings: _Interned) -> dict[str, Any] | None:
+    if page.went is None or page.history is None:
+        return None
+    verdicts, places = page.history["hosts"], {name: at for at, name in enumerate(names)}
+    return {
+        "runs": page.went.runs,
+        "hosts": [strings("".join(_VERDICT[verdict] for verdict in verdicts.get(name, ()))) for name in names],
+        "findings": [
+            [
+                *(strings(said) for said in (entry["id"], entry["subject"])),
+                strings("".join(_RESULT[result] for result in entry["results"])),
+                [places[name] for name in entry["hosts"] if name in places],
+            ]
+            for entry in page.history["findings"]
+        ],
+    }
 
 
 def _ids(page: Page) -> list[str]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from ....module_utils._ground.check import READY
 from ..._diagnose.finding import fabrics
 from ..._hosts import summary
 from ..._run.shape import VERDICTS
+from .models import went
+from .models.text import moment
 
 Said = Mapping[str, Any]
 # Of objects that do not say how they were run.
@@ -45,7 +46,7 @@ class Group:
 @dataclass(frozen=True)
 class Page:
     """``fabrics``: by ``fabric NAME`` (fabrics()). ``unasked``: why a fabric that was to be asked
-    is not known. ``run``: how it was run, as far as it says."""
+    is not known. ``run``: how it was run, as far as it says. ``history``: as the run object has it."""
 
     created: str
     cluster: str
@@ -58,14 +59,13 @@ class Page:
     fabrics: Mapping[str, Said]
     unasked: str
     rdma: bool
+    went: went.Went | None
+    history: Said | None
 
     @property
     def at(self) -> str:
         """When it was judged, for whom no script tells the local time."""
-        try:
-            return f"{datetime.datetime.fromisoformat(self.created).astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
-        except (OverflowError, ValueError):
-            return self.created
+        return moment(self.created)
 
     @property
     def odd_groups(self) -> list[Group]:
@@ -137,6 +137,8 @@ def read(run: Said) -> Page:
         fabrics(run),
         str((run.get("fabric") or {}).get("error") or ""),
         run.get("rdma") is not None,
+        went.read(run),
+        run.get("history"),
     )
 
 

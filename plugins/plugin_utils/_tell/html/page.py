@@ -24,6 +24,7 @@ from .sections import fabric, pings, rails, strips, told
 # In this order on the page, after causes, actions and grid.
 SECTIONS: Sequence[Callable[[Mapping[str, Any], Speech], Section | None]] = (
     told.since,
+    told.went,
     rails.section,
     told.nvlink,
     strips.section,
@@ -41,10 +42,10 @@ SECTIONS: Sequence[Callable[[Mapping[str, Any], Speech], Section | None]] = (
 CSS = ("base", "summary", "causes", "grid", "host", "sections", "print")
 JS = (
     *("dom", "memory", "data", "words", "theme", "filter", "columns", "grid", "keys", "controls"),
-    *("finding", "host", "dialog", "causes", "csv", "age", "print", "main"),
+    *("finding", "went", "host", "dialog", "causes", "csv", "age", "print", "main"),
 )
 # What the first screen names, and what is folded below it; the grid has all.
-MOST = {"causes": 8, "all": 100, "places": 20, "cables": 3, "commands": 8, "groups": 12}
+MOST = {"causes": 8, "all": 100, "places": 20, "cables": 3, "commands": 8, "groups": 12, "lately": 4}
 # Checks that are there without script too: all where they are not more, else the findings of some.
 STATIC = 2000
 

@@ -46,7 +46,7 @@ def draw(fabric: Fabric, name: str) -> str:
     places: dict[str, tuple[float, float]] = {}
     entries = svg_entries({link.state for link in fabric.links})
     bands = [(label, nodes, _squares(nodes)) for label, nodes in _bands(fabric)]
-    longest = min(_PER_ROW, max((len(squares) for *_, squares in bands), default=0))
+    longest = min(_PER_ROW, max((len(squares) for *_unused, squares in bands), default=0))
     wide = _WIDE if longest <= _NAMED else _NARROW
     y = 46.0
     for label, nodes, squares in bands:

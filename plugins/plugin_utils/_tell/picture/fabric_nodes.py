@@ -30,9 +30,9 @@ def draw(fabric: Fabric, name: str) -> str:
     rows = [row for row in (_switches(fabric.level(level)) for level in LEVELS) if row]
     owners = _owners(fabric)
     hosts = [(_width(owner, mine), owner, mine) for owner, mine in owners.items()]
-    widths = [sum(width + _GAP for width, _ in row) for row in rows]
+    widths = [sum(width + _GAP for width, _unused in row) for row in rows]
     used = svg_entries({link.state for link in fabric.links})
-    whole = max([*widths, sum(width + _GAP for width, *_ in hosts), svg.legend_width(used), 300])
+    whole = max([*widths, sum(width + _GAP for width, *_unused in hosts), svg.legend_width(used), 300])
     whole += _GAP
     places: Places = {}
     boxes: list[str] = []
@@ -44,7 +44,7 @@ def draw(fabric: Fabric, name: str) -> str:
             boxes.append(_switch(node, x, y, size))
             x += size + _GAP
         y += _ROW
-    x = (whole - sum(width + _GAP for width, *_ in hosts) + _GAP) / 2
+    x = (whole - sum(width + _GAP for width, *_unused in hosts) + _GAP) / 2
     for width, owner, mine in hosts:
         boxes.append(_host(owner, mine, x, y, width, places))
         x += width + _GAP
@@ -119,7 +119,7 @@ def _lines(fabric: Fabric, places: Places) -> list[str]:
         shift = (number + 1) // 2 * 5 * (1 if number % 2 else -1)
         rank = svg.ORDER.index(link.state)
         found.append((-rank, _line(fabric, link, places[link.a], places[link.b], shift)))
-    return [line for _, line in sorted(found, key=lambda item: item[0])]
+    return [line for _unused, line in sorted(found, key=lambda item: item[0])]
 
 
 def _line(fabric: Fabric, link: Link, a: tuple[float, float], b: tuple[float, float], shift: float) -> str:

@@ -27,12 +27,12 @@ class Look:
 
 
 LOOKS = {
-    OK: Look("#8ec3e6", "", "as it should be"),
-    SLOW: Look("#f0e442", "S", "slower than both ends can", "8 3"),
-    ERRORS: Look("#e69f00", "!", "errors rise", "5 3"),
-    MISCABLED: Look("#cc79a7", "M", "plugged in at the wrong place", "2 3"),
+    OK: Look("#8ec3e6", "", "OK"),
+    SLOW: Look("#f0e442", "S", "slower than both ends support", "8 3"),
+    ERRORS: Look("#e69f00", "!", "errors are rising", "5 3"),
+    MISCABLED: Look("#cc79a7", "M", "plugged into the wrong place", "2 3"),
     DOWN: Look("#d55e00", "X", "down", "1 4"),
-    UNKNOWN: Look("#ffffff", "?", "not known", "3 3"),
+    UNKNOWN: Look("#ffffff", "?", "unknown", "3 3"),
 }
 _T = speech.Speech()
 # The worst first.
@@ -100,7 +100,7 @@ def runs(cells: Iterable[tuple[int, int]], side: float, x: float, y: float) -> s
     for row, mine in groupby(sorted(set(cells)), key=lambda cell: cell[0]):
         columns = [column for _row, column in mine]
         # What grows by one with its place is one run.
-        for _, run in groupby(enumerate(columns), key=lambda column: column[1] - column[0]):
+        for _unused, run in groupby(enumerate(columns), key=lambda column: column[1] - column[0]):
             members = [column for _at, column in run]
             width = len(members) * side
             left, top = x + members[0] * side, y + row * side
@@ -115,7 +115,7 @@ def strokes(cells: Iterable[tuple[int, int]], side: float, x: float, y: float, f
         found.append(f"M0 {row}")
         end = 0
         columns = [column for _row, column in mine]
-        for _, run in groupby(enumerate(columns), key=lambda column: column[1] - column[0]):
+        for _unused, run in groupby(enumerate(columns), key=lambda column: column[1] - column[0]):
             members = [column for _at, column in run]
             found.append(f"m{members[0] - end} 0h{len(members)}")
             end = members[-1] + 1
@@ -139,7 +139,7 @@ def legend(x: float, y: float, entries: Sequence[tuple[str, str, str]]) -> str:
 
 def legend_width(entries: Sequence[tuple[str, str, str]]) -> float:
     """How much room `legend` needs."""
-    return sum(34 + 6.2 * len(says) for _, _, says in entries)
+    return sum(34 + 6.2 * len(says) for _unused, _unused, says in entries)
 
 
 def picture(width: float, height: float, parts: Iterable[str], label: str, name: str) -> str:

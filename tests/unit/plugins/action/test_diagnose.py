@@ -89,7 +89,7 @@ def test_a_healthy_cluster_has_no_cause_and_the_file_says_so(run: Run, shown: li
     result = run(fleet())
     assert not result.get("failed")
     assert (result["changed"], result["causes"], result["unknown"]) == (False, [], [])
-    assert result["answer"].startswith("no cause was found in the hosts, and all of them was looked at")
+    assert result["answer"].startswith("no cause was found on the hosts, and every check could look")
     written = json.loads(Path(result["json"]).read_text())
     assert written["schema"] == "ibready/diagnosis/1"
     assert written["from"] == "hosts"
@@ -142,8 +142,8 @@ def test_a_host_that_did_not_answer_is_unknown_and_no_failure(run: Run) -> None:
     result = run({**fleet(), "n3": DOWN})
     assert not result.get("failed")
     assert ["n3"] in [one["hosts"] for one in result["unknown"]]
-    assert "2 of 3 hosts looked at" in result["answer"]
-    assert "no clean bill" in result["answer"]
+    assert "2 of 3 hosts checked" in result["answer"]
+    assert "not an all-clear" in result["answer"]
 
 
 def test_no_host_at_all_is_a_failure(run: Run, shown: list[str]) -> None:
@@ -272,7 +272,7 @@ def test_a_log_without_sense_is_unknown_and_one_that_is_not_there_is_refused(run
     (tmp_path / "job.log").write_text("hello\n")
     result = run(fleet(), log=str(tmp_path / "job.log"))
     assert {one for group in result["unknown"] for one in group["checks"]} >= {"nccl.log.network"}
-    assert "no clean bill" in result["answer"]
+    assert "not an all-clear" in result["answer"]
     with pytest.raises(AnsibleActionFail, match=r"is no file of the controller; next: "):
         run(fleet(), log=str(tmp_path / "none"))
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from collections.abc import Callable
@@ -190,7 +191,7 @@ def test_a_report_that_cannot_be_written_says_where_and_what_next(run: Run, show
     (tmp_path / "file").write_text("")
     with pytest.raises(AnsibleActionFail, match=r"not written to .*next: set ibready_report_dir"):
         run(HEALTHY, dest=str(tmp_path / "file" / "reports"))
-    assert "n1" in shown[0]  # the verdict was told all the same
+    assert "n[1-2]  ready" in shown[0]  # the verdict was told all the same
 
 
 WARM = {
@@ -266,6 +267,33 @@ def test_a_report_that_cannot_be_read_is_told_and_replaced(run: Run, tmp_path: P
     Path(run(HEALTHY)["json"]).write_text("{")
     found = read.read(Path(run(HEALTHY)["json"]))
     assert "was cut short" in found["since"]["error"]
+
+
+def test_every_run_carries_the_history_of_those_before_it(run: Run) -> None:
+    for hosts in (HEALTHY, HALF, HEALTHY):
+        written = run(hosts)
+    found = read.read(Path(written["json"]))["history"]
+    assert found["hosts"] == {"n1": ["ready"] * 3, "n2": ["ready", "unknown", "ready"]}
+    assert (len(found["runs"]), found["unread"]) == (3, [])
+    assert read.read(Path(run(HEALTHY, keep=2)["json"]))["history"]["hosts"]["n2"] == ["ready"] * 2
+    assert read.read(Path(run(HEALTHY, keep=0)["json"]))["history"] is None
+
+
+def test_a_broken_report_and_a_foreign_kept_one_are_told_and_history_goes_on_from_the_next(
+    run: Run, tmp_path: Path
+) -> None:
+    run(HALF)
+    Path(run(HEALTHY)["json"]).write_text("{")
+    kept = tmp_path / "reports/history"
+    (kept / "ibready-report-29990101T000000Z.json.gz").write_bytes(gzip.compress(b'{"schema": "their own"}'))
+    (kept / "ibready-report-29980101T000000Z.json.gz").write_bytes(b"no gzip")
+    found = read.read(Path(run(HEALTHY)["json"]))["history"]
+    assert [one.partition(" ")[0].rpartition("/")[2] for one in found["unread"]] == [
+        *("ibready-report.json", "ibready-report-29990101T000000Z.json.gz", "ibready-report-29980101T000000Z.json.gz")
+    ]
+    assert "is no run object of ibready" in found["unread"][1]
+    assert found["hosts"]["n1"][-1] == "ready"
+    assert len(found["runs"]) >= 2
 
 
 def test_only_the_formats_that_were_asked_for_are_written(run: Run, tmp_path: Path) -> None:

@@ -331,7 +331,7 @@ def test_a_finding_a_cause_with_its_own_next_step() -> None:
 def test_the_connections_of_now_end_what_the_log_says_last() -> None:
     (check,) = judged(FAILED, INSTEAD)
     assert check.result == "pass"
-    assert "mended since" in check.observed
+    assert "fixed since" in check.observed
     assert A in check.observed
     assert results(judged(FAILED, INSTEAD, nodes=Reading((BY_TCP,)))) == [("fail", "fallback")]
     idle = Reading((replace(NODE, connections=()),))

@@ -547,6 +547,40 @@ def test_a_host_that_the_lock_does_not_know_is_not_passed_over() -> None:
     assert of_lock(stack={}, **{"class": ""})["match host"] == "unknown"
 
 
+EMPTY = {
+    "class": "bare",
+    "matrix": "a",
+    "current": "a",
+    "stack": {},
+    "nothing": "no HCA is there",
+    "of": {"gpus": [], "hcas": []},
+}
+
+
+def of_empty(host: Machine, **bent: Any) -> Check:
+    found = judge(facts(), host, {"lock": {**EMPTY, **bent}})
+    return next(one for one in found if one.id == "stack.lock.match")
+
+
+def test_a_plan_with_nothing_to_install_is_told_with_its_reason_and_asks_for_no_other() -> None:
+    for host in (machine(pci=Reading(()), gpus=Reading(())), machine(pci=ABSENT, gpus=ABSENT)):
+        found = of_empty(host)
+        assert (found.result, found.remedy) == ("skip", "")
+        assert found.cause == "the plan of class bare has nothing to install: no HCA is there"
+    # The site wants it so.
+    assert of_empty(machine(), of={"gpus": ["H100 SXM5"], "hcas": ["ConnectX-7"]}).result == "skip"
+
+
+def test_an_empty_plan_is_of_the_past_where_the_host_has_hardware_by_now() -> None:
+    found = of_empty(machine())
+    assert (found.result, found.remedy) == ("unknown", "run playbooks/plan.yml")
+    assert found.cause.startswith("the plan of class bare was made without an NVIDIA GPU and an HCA")
+
+
+def test_nobody_believes_an_empty_plan_of_a_bus_that_cannot_be_read() -> None:
+    assert of_empty(machine(pci=DENIED)).result == "unknown"
+
+
 def test_the_inventory_s_own_stack_goes_before_the_lock() -> None:
     lock = {"class": "h100", "matrix": "a", "current": "a", "stack": LOCK}
     reported = results(facts(), None, {"lock": lock, "stack": {"driver": "590"}})

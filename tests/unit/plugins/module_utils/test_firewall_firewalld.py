@@ -12,21 +12,21 @@ BOTH = Wanted(("10.1.0.11", "10.1.0.12/31", "fd00::11"), ((22, 22), (32768, 6099
 # As firewalld 2.3.1 prints them, running and permanent.
 RUNNING = """\
 ibready (active)
-  rich rules: 
-	rule family="ipv4" source ipset="ibready-nodes4" port port="22" protocol="tcp" accept
+  rich rules:\x20
+\trule family="ipv4" source ipset="ibready-nodes4" port port="22" protocol="tcp" accept
 
 public (default, active)
   target: default
   interfaces: eth0
   services: ssh
-  ports: 
+  ports:\x20
 """
 PERMANENT = """\
 public (default)
   target: default
-  interfaces: 
+  interfaces:\x20
   services: ssh
-  ports: 
+  ports:\x20
 """
 
 

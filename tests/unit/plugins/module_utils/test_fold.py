@@ -170,8 +170,8 @@ def test_a_lost_gpu_hides_no_other_gpus_fault() -> None:
 
 def test_two_that_name_each_other_do_not_go_round() -> None:
     checks = [
-        unknown("ib.port.state", "mlx5_0/1", "mend ib.port.lid first"),
-        unknown("ib.port.lid", "mlx5_0/1", "mend ib.port.state first"),
+        unknown("ib.port.state", "mlx5_0/1", "fix ib.port.lid first"),
+        unknown("ib.port.lid", "mlx5_0/1", "fix ib.port.state first"),
     ]
     (line,) = folded(checks)
     assert (line.check, line.behind) == (checks[0], [checks[1]])
@@ -264,8 +264,8 @@ def test_which_leaf_a_cable_leads_to_is_the_finding_itself() -> None:
 
 def test_what_several_things_wait_for_stands_behind_it() -> None:
     first = failed("nvlink.fabric.state", "GPU 0", "In Progress", "Completed", "capability")
-    blind = unknown("nvlink.fabric.health", "host", "GPU 0: mend nvlink.fabric.state first (and 3 more like it)")
-    also = unknown("pci.gpu.bar_size", "host", "0000:13:00.0: mend nvlink.fabric.state first (and 7 more like it)")
+    blind = unknown("nvlink.fabric.health", "host", "GPU 0: fix nvlink.fabric.state first (and 3 more like it)")
+    also = unknown("pci.gpu.bar_size", "host", "0000:13:00.0: fix nvlink.fabric.state first (and 7 more like it)")
     (line,) = folded([first, blind, also])
     assert line.check is first
     assert line.behind == [blind, also]
@@ -277,5 +277,5 @@ def test_versions_are_no_addresses() -> None:
 
 def test_a_hostile_cause_costs_no_time() -> None:
     # Long before a reader gives up: a nested repetition would take years for this.
-    odd = unknown("ib.port.rate", "mlx5_0/1", "a" + ".:" * 20_000 + "mend")
+    odd = unknown("ib.port.rate", "mlx5_0/1", "a" + ".:" * 20_000 + "fix")
     assert folded([odd])[0].check is odd

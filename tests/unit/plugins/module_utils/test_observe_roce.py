@@ -160,6 +160,49 @@ def test_without_gids_the_interface_is_the_functions_own() -> None:
     assert only_port(tree).netdev.value == "eth0"
 
 
+def two_ports(tree: Tree, *dev_ports: str) -> None:
+    """A second port and interface of the function; the interfaces have these numbers, "" none that can be read."""
+    for name in ("state", "phys_state", "rate", "link_layer"):
+        tree.symlink(f"{IB}/ports/2/{name}", f"../1/{name}")
+    for name, number in zip(("eth0", "eth1"), dev_ports, strict=True):
+        tree.symlink(f"/sys/class/net/{name}", f"../../{PLACE[5:]}/net/{name}")
+        tree.file(f"{PLACE}/net/{name}/operstate", "up")
+        tree.remove(f"{PLACE}/net/{name}/dev_port") if not number and name == "eth0" else None
+        tree.file(f"{PLACE}/net/{name}/dev_port", number) if number else None
+
+
+@pytest.mark.parametrize(
+    ("dev_ports", "told"),
+    [
+        (("0", "1"), ["eth0", "eth1"]),
+        (("1", "0"), ["eth1", "eth0"]),
+        (("", ""), [None, None]),
+        (("0", "0"), [None, None]),
+        (("0", ""), ["eth0", None]),
+    ],
+)
+def test_of_several_interfaces_none_is_taken_for_a_port_by_guess(
+    dev_ports: tuple[str, str], told: list[str | None]
+) -> None:
+    tree = host()
+    gids(tree)  # No address says whose it is.
+    two_ports(tree, *dev_ports)
+    ports = roce.observe(tree, MACHINE).ports.value or ()
+    assert [port.netdev.value for port in ports] == told
+    for port, name in zip(ports, told, strict=True):
+        if name is None:
+            assert "which of eth0, eth1 is port" in port.netdev.why
+            assert (port.uplink, port.counters.first.known) == ("", False)
+
+
+def test_the_only_interface_of_two_ports_is_not_both_of_them() -> None:
+    tree = host()
+    gids(tree)
+    for name in ("state", "phys_state", "rate", "link_layer"):
+        tree.symlink(f"{IB}/ports/2/{name}", f"../1/{name}")
+    assert [port.netdev.value for port in roce.observe(tree, MACHINE).ports.value or ()] == ["eth0", None]
+
+
 def test_a_bond_carries_the_addresses_and_the_function_the_priorities() -> None:
     tree = host()
     for index in range(4):

@@ -281,7 +281,7 @@ def test_a_repository_of_the_host_that_cannot_be_reached_is_named_as_the_likely_
     error = refused(world, [repository.entry()], parts)
     assert error.kind == "conflict"
     assert "http://127.0.0.1:9/distribution" in error.cause
-    assert error.following.startswith("mend that repository first")
+    assert error.following.startswith("fix that repository first")
     other.unlink()
     assert "repository" not in refused(world, [repository.entry()], parts).cause
 

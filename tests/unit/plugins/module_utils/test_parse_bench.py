@@ -20,7 +20,7 @@ LAT = (
     "t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] "
 )
 # Recorded: perftest 4.5+0.17 of Debian 12 on a machine without an RDMA device, any program.
-NO_DEVICE = """ Did not detect devices 
+NO_DEVICE = """ Did not detect devices\x20
  If device exists, check if driver is up
  Unable to find the Infiniband/RoCE device
 """

@@ -10,7 +10,7 @@ MATRIX = """\
 \t\x1b[4mGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m
 GPU0\t X \tNV18\tPIX\t0-47,96-143\t0\t\tN/A
 GPU1\tNV18\t X \tSYS\t48-95\t1\t\tN/A
-NIC0\tPIX\tSYS\t X 
+NIC0\tPIX\tSYS\t X\x20
 """
 LEGEND = """
 Legend:

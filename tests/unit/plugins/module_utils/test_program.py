@@ -97,6 +97,14 @@ def test_a_ready_node_gives_0(run: Run, node: tuple[Path, Path]) -> None:
     assert run("verify", "--bundle", str(node[0]), "--expect", str(node[1]), "--quiet")[1] == ""
 
 
+def test_areas_of_which_a_node_has_nothing_are_skipped(run: Run, tmp_path: Path) -> None:
+    given = ("verify", "--bundle", str(bundle_of(render.render(render.node("ib-login")), tmp_path)), "--only", "gpu")
+    status, out, _err = run(*given)
+    assert (status, out.splitlines()[0]) == (0, "node7 is skipped")
+    assert "skipped: no NVIDIA GPU on the PCI bus" in out
+    assert run(*given, "--quiet")[1] == ""
+
+
 def test_a_broken_node_gives_2_and_says_why(run: Run, tmp_path: Path) -> None:
     expect, tree = slow_rail()
     (tmp_path / "e.json").write_text(json.dumps(expect))

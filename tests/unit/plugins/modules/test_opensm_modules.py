@@ -18,22 +18,22 @@ from ansible_collections.ibready.cluster.plugins.modules import opensm_instances
 Run = Callable[..., dict[str, Any]]
 GUID, OTHER, FOREIGN = (f"{number:#018x}" for number in (0x202, 0x302, 0xFF01))
 IBSTAT = """CA 'mlx5_0'
-	CA type: MT4129
-	Number of ports: 1
-	Firmware version: 28.39.1002
-	Hardware version: 0
-	Node GUID: 0x0000000000000201
-	System image GUID: 0x0000000000000201
-	Port 1:
-		State: Active
-		Physical state: {physical}
-		Rate: 400
-		Base lid: 7
-		LMC: 0
-		SM lid: 7
-		Capability mask: 0xa741e84a
-		Port GUID: 0x0000000000000202
-		Link layer: InfiniBand
+\tCA type: MT4129
+\tNumber of ports: 1
+\tFirmware version: 28.39.1002
+\tHardware version: 0
+\tNode GUID: 0x0000000000000201
+\tSystem image GUID: 0x0000000000000201
+\tPort 1:
+\t\tState: Active
+\t\tPhysical state: {physical}
+\t\tRate: 400
+\t\tBase lid: 7
+\t\tLMC: 0
+\t\tSM lid: 7
+\t\tCapability mask: 0xa741e84a
+\t\tPort GUID: 0x0000000000000202
+\t\tLink layer: InfiniBand
 """
 UP, BAD = "SUBNET UP", "osm: 0x01 -> PARSE ERROR: line 4: bad PortGUID\nSUBNET UP"
 # In fabric.json, `sms`: the state and GUID of the subnet manager at each LID; `says`: what it logs

@@ -88,6 +88,17 @@ def test_a_broken_node_fails_and_a_waiver_lets_it_pass(run_module: RunModule, tm
     assert any(check["waived"] for check in waived["checks"])
 
 
+def test_of_a_host_without_gpus_their_areas_are_skipped_and_the_host_is_not(run_module: RunModule, node: Path) -> None:
+    bare = render.node("ib-login")
+    _collect.collect(render.render(bare), str(node.parent), "bare", "now")
+    given = {"bundle": str(node.parent / "bare"), "expect": bare.expect}
+    alone = run_module(nvlinkverify.main, **given, answer="short")
+    assert (alone["verdict"], alone.get("failed", False), set(alone["counts"])) == ("ready", False, {"skip"})
+    assert any("no NVIDIA GPU on the PCI bus" in reason for reason in alone["findings"])
+    whole = run_module(hostverify.main, **given, areas=["pci", "ib", "gpu", "nvlink"])
+    assert whole["verdict"] == "ready", whole.get("msg")
+
+
 def test_a_bad_waiver_is_refused(run_module: RunModule, node: Path) -> None:
     waiver = {"check": "x.y.z", "host": "n", "until": "2999-12-31", "reason": "r"}
     result = run_module(stackverify.main, bundle=str(node), waivers=[waiver])

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible import context
 from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import trust_as_template
@@ -138,6 +139,44 @@ def test_a_host_that_was_not_looked_at_says_why(registered: dict[str, Any], why:
     host = gathered(**registered)
     assert why in host.absent + host.ib_error
     assert host.absent
+
+
+SSH = {"ansible_host": "10.0.0.7", "ansible_port": 2222, "ansible_user": "ops"}
+
+
+@pytest.mark.parametrize(
+    ("said", "command"),
+    [
+        pytest.param({}, "ssh -v n1", id="by its name alone"),
+        pytest.param(SSH, "ssh -v -p 2222 ops@10.0.0.7", id="user, port and host of the inventory"),
+        pytest.param(
+            {"ansible_user": "o'brien", "ansible_ssh_private_key_file": "/keys/my key"},
+            """ssh -v -i '/keys/my key' 'o'"'"'brien@n1'""",
+            id="what a shell would take apart is quoted",
+        ),
+        pytest.param(
+            {**SSH, "ansible_ssh_common_args": "-o ProxyJump='a b'"},
+            "ssh -v -p 2222 -o ProxyJump='a b' ops@10.0.0.7",
+            id="by the same way",
+        ),
+    ],
+)
+def test_whoever_is_not_reached_is_told_the_command_that_ansible_used(said: dict[str, Any], command: str) -> None:
+    host = gathered(ibready_node=LOST, **said)
+    assert f"try `{command}`, as Ansible did; `ansible n1 -m ping -vvv`" in host.remedy
+    assert host.address == said.get("ansible_host", "n1")
+
+
+def test_the_command_line_and_the_environment_tell_user_and_arguments_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANSIBLE_SSH_EXTRA_ARGS", "-F /etc/other")
+    monkeypatch.setattr(context, "CLIARGS", {"remote_user": "root", "private_key_file": None})
+    assert "`ssh -v -F /etc/other root@n1`" in gathered(ibready_node=LOST, inventory_hostname="n1").remedy
+
+
+def test_a_host_that_no_ssh_leads_to_is_told_no_ssh() -> None:
+    host = gathered(ibready_node=LOST, ansible_connection="containers.podman.podman")
+    assert host.absent == "unreachable by containers.podman.podman: no route to host"
+    assert host.remedy == "`ansible n1 -m ping -vvv`, with the same inventory, tells where it stops"
 
 
 def test_a_host_that_was_contacted_and_could_not_be_judged_takes_part() -> None:

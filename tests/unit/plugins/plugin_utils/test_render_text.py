@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -46,7 +47,7 @@ def test_what_a_down_port_makes_impossible_to_tell_stands_behind_it() -> None:
         "FAIL ib.port.state mlx5_0/1",
     ]
     assert text.endswith(
-        "behind:   ib.port.physical_state"
+        "affects:  ib.port.physical_state"
         ", and 4 checks could not look: ib.port.rate, ib.port.lid, ib.port.sm, fabric.sm.answers"
     )
 
@@ -76,16 +77,16 @@ GROUPS = [
     pytest.param(
         [
             unknown("ib.port.lid", "mlx5_0/1", DOWN, remedy="wait"),
-            unknown("ib.port.sm", "mlx5_0/1", DOWN, remedy="mend"),
+            unknown("ib.port.sm", "mlx5_0/1", DOWN, remedy="fix"),
         ],
         ["UNKNOWN ib.port.lid mlx5_0/1", "UNKNOWN ib.port.sm mlx5_0/1"],
         id="two remedies stay apart",
     ),
     pytest.param(
         [
-            unknown("ib.port.lid", "mlx5_0/1", DOWN, remedy="mend the state"),
+            unknown("ib.port.lid", "mlx5_0/1", DOWN, remedy="fix the state"),
             failed("ib.port.state", "mlx5_0/1", "Down", "Active", "capability", cause=DOWN),
-            unknown("ib.port.sm", "mlx5_0/1", DOWN, remedy="mend the state"),
+            unknown("ib.port.sm", "mlx5_0/1", DOWN, remedy="fix the state"),
         ],
         ["FAIL ib.port.state mlx5_0/1"],
         id="what follows from a failure stands behind it",
@@ -148,13 +149,58 @@ def test_many_hosts_that_say_the_same_are_told_of_together() -> None:
     hosts = {f"n{number}": bad if number % 10 == 3 else good for number in range(1, 101)}
     text = render({"simulated": "", "hosts": hosts, "pings": []})
     table = [line for line in text.splitlines() if " ready " in line or " not_ready " in line]
-    assert [line.split("  ")[0] for line in table] == ["n1, n2, n4 and 87 more", "n3, n13, n23 and 7 more"]
-    assert text.count("n3, n13, n23 and 7 more are not_ready:") == 1
+    assert [line.split("  ")[0] for line in table] == ["n1, n2, n4 and 87 more", "n[3,13,23,33,43,53,63,73,83,93]"]
+    assert text.count("n[3,13,23,33,43,53,63,73,83,93] are not_ready:") == 1
     assert blocks(text) == ["FAIL ib.port.lid mlx5_0/1"]
 
 
-def test_few_hosts_have_a_row_and_a_block_each() -> None:
-    bad = report(failed("ib.port.lid", "mlx5_0/1", 0, "1 to 49151", "capability"))["hosts"]["n1"]
-    text = render({"simulated": "", "hosts": {"n1": bad, "n2": bad}, "pings": []})
-    assert "n1 is not_ready:" in text
-    assert "n2 is not_ready:" in text
+def of_hosts(**checks: Check) -> dict[str, Any]:
+    hosts = {name.replace("_", "."): report(check)["hosts"]["n1"] for name, check in checks.items()}
+    return {"simulated": "", "hosts": hosts, "pings": []}
+
+
+def heads(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
+
+
+def test_two_equal_hosts_are_a_row_and_a_block() -> None:
+    bad = failed("ib.port.lid", "mlx5_0/1", 0, "1 to 49151", "capability")
+    text = render(of_hosts(n1=bad, n2=bad, n3=passed("ib.port.lid", "mlx5_0/1", 1)))
+    assert [line.split()[:2] for line in text.splitlines()[1:3]] == [["n[1-2]", "not_ready"], ["n3", "ready"]]
+    assert heads(text) == ["n[1-2] are not_ready:"]
+    assert blocks(text) == ["FAIL ib.port.lid mlx5_0/1"]
+
+
+def test_what_differs_is_told_of_each_host() -> None:
+    lids = {f"n{at}": failed("ib.port.lid", f"mlx5_{at}/1", 0, "1 to 49151", "capability") for at in (1, 2)}
+    assert heads(render(of_hosts(**lids))) == ["n1 is not_ready:", "n2 is not_ready:"]
+    # A count in a text is no host of that name.
+    counts = {at: unknown("ib.port.lid", "host", f"{at} of 8 GPUs") for at in ("1", "2")}
+    assert heads(render(of_hosts(**counts))) == ["1 is unknown:", "2 is unknown:"]
+
+
+def test_who_has_no_name_of_its_own_is_told_of_once_with_the_others() -> None:
+    shared = failed("fleet.host.name", "host", "vm, the name of n1, n2", "a name of its own", "capability")
+    assert heads(render(of_hosts(n1=shared, n2=shared))) == ["n[1-2] are not_ready:"]
+
+
+def gone(name: str, address: str) -> Check:
+    said = f"ssh: connect to host {address} port 22: No route to host"
+    found = unknown("host.access.reachable", "host", said, remedy=f"try `ssh -v ops@{address}`, or {name}")
+    return replace(found, evidence={"address": address})
+
+
+def test_sixteen_hosts_that_nobody_reaches_are_one_row_and_one_finding() -> None:
+    names = [f"gpu{at:02}_cluster_example" for at in range(1, 17)]
+    for addresses in (names, [f"10.0.0.{at}" for at in range(16)]):
+        every = {
+            name: gone(name.replace("_", "."), at.replace("_", ".")) for name, at in zip(names, addresses, strict=True)
+        }
+        text = render(of_hosts(**every))
+        assert [line.split()[:2] for line in text.splitlines()[1:3]] == [["gpu[01-16].cluster.example", "unknown"], []]
+        assert heads(text) == [
+            "gpu[01-16].cluster.example are unknown, in the words of gpu01.cluster.example:",
+        ]
+        assert text.count("No route to host") == text.count("try `ssh -v ops@") == 1
+        # A command that somebody can type.
+        assert f"try `ssh -v ops@{addresses[0].replace('_', '.')}`" in text

@@ -39,14 +39,14 @@ function hostPage(host) {
   const findings = checks.filter((one) => ranks[one.number] > WAIVED);
   findings.sort((a, b) => ranks[b.number] - ranks[a.number]);
   const of = (rank) => checks.filter((one) => ranks[one.number] === rank);
-  const body = make("div", { class: "host-body" }, factsOf(host));
+  const body = make("div", { class: "host-body" }, factsOf(host), wentOf(host));
   if (!findings.length) {
     const clean = of(WAIVED).length ? "host.waived_only" : "host.clean";
     const key = checks.length ? clean : "host.unjudged";
     body.append(make("p", { class: "note" }, word(key)));
   }
   body.append(...[...findings, ...of(WAIVED)].map(findingOf));
-  const rest = [restOf("host.passed", of(2)), restOf("host.skipped", of(1))];
+  const rest = [findingsOver(host), restOf("host.passed", of(2)), restOf("host.skipped", of(1))];
   body.append(...rest.filter(Boolean));
   return body;
 }

@@ -97,7 +97,7 @@ def _map(entry: fleet.Class) -> Map:
     bad = {host.name for host in entry.hosts if minded(host)}
     relations = Counter(relation for host in entry.hosts for relation in pairs(host).values())
     shown, more = cut(differences(entry, mine, usual, bad), DIFFERENCES)
-    wrong = {host.name: {(gpu, link) for gpu, link, _ in errors(host)} for host in entry.hosts}
+    wrong = {host.name: {(gpu, link) for gpu, link, _unused in errors(host)} for host in entry.hosts}
     return Map(
         brief(entry.name),
         names(host.name for host in entry.hosts),

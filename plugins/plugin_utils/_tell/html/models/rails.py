@@ -137,7 +137,7 @@ def _rows(lines: Mapping[str, list[Port | None]]) -> list[Row]:
         found.append((Row(names(members), len(members), tuple(line)), _weight(line)))
     if len(lines) > EACH:
         found.sort(key=lambda item: (-item[1], -item[0].count))
-    return [row for row, _ in found]
+    return [row for row, _unused in found]
 
 
 def _shared(port: Port) -> Port:

@@ -100,7 +100,7 @@ def _differs(name: str, told: Mapping[str, Any]) -> Differs:
 
 
 def _weight(differs: Differs) -> tuple[bool, bool]:
-    return (all(way != "worse" for way, *_ in differs.ways), not differs.moved)
+    return (all(way != "worse" for way, *_unused in differs.ways), not differs.moved)
 
 
 def _finding(told: Mapping[str, Any]) -> Finding:

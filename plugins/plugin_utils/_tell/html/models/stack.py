@@ -151,7 +151,7 @@ def _alike(host: fleet.Seen) -> dict[str, dict[str, str]]:
         checks = [from_dict(dict(check)) for check in host.checks if check.get("id") == _RDMA]
         return consistency_facts.facts(Host(host.name, facts=host.facts, checks=checks))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-        return {check_id: {HOST: ""} for check_id, _ in COMPONENTS.values() if check_id}
+        return {check_id: {HOST: ""} for check_id, _unused in COMPONENTS.values() if check_id}
 
 
 def _system(host: fleet.Seen) -> Iterator[tuple[str, str]]:

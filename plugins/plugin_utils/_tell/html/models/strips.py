@@ -3,36 +3,44 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from statistics import fmean, median
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from statistics import median
 from typing import Any
 
-from ...._ground.dicts import as_dict, as_list
-from . import fleet
-from .text import number
+from ...._ground.dicts import as_dict
+from . import fleet, values
 
 # A distribution of fewer tells nothing; more values of a kind than these are not read.
 FEW, STRIPS = 4, 24
 # Apart from the others: so many median deviations, and so much of the median, that noise is no signal.
 _FAR, _PART = 6.0, 0.1
-_MEASURED = re.compile(r"(\d{1,9}(?:\.\d{1,6})?) ?([A-Za-z/]{1,6})\b")
-_TEMPERATURE = re.compile(r"\btemperature (\d{1,3}(?:\.\d{1,3})?)\b")
 
 
 @dataclass(frozen=True)
 class Strip:
-    """``name``: a word of the page, of ``of`` (a check and its subject); ``values``: by host."""
+    """``name``: a word of the page, of ``of`` (a check and its subject); ``values``: by host.
+
+    ``kind``: which hosts they are, where the run has several kinds. ``lacking``: of which nothing was
+    measured. ``powers``: the values are powers of ten.
+    """
 
     name: str
     of: str
     unit: str
     values: Mapping[str, float]
+    kind: str = ""
+    lacking: tuple[str, ...] = ()
+    powers: bool = False
 
     @property
     def middle(self) -> float:
         return median(self.values.values())
+
+    @property
+    def alike(self) -> bool:
+        """Whether all are the same, which needs no picture."""
+        return len(set(self.values.values())) == 1
 
     @property
     def apart(self) -> list[str]:
@@ -43,42 +51,46 @@ class Strip:
         far = {host: abs(value - middle) for host, value in self.values.items() if abs(value - middle) > limit}
         return sorted(far, key=lambda host: -far[host])
 
+    def says(self, value: float) -> str:
+        """A value with its unit."""
+        return f"{10**value:.1e}" if self.powers else f"{value:.4g} {self.unit}".rstrip()
+
 
 def read(run: Mapping[str, Any]) -> list[Strip]:
-    """Those of which enough hosts have a value."""
-    found = [Strip("trip", "", "ms", _trips(run)), Strip("module", "ib.port.optics", "°C", _temperatures(run))]
-    found += _benchmarks(run)
-    return [strip for strip in found if len(strip.values) >= FEW][:STRIPS]
+    """Those of which enough hosts have a value, of each class of equal hosts."""
+    seen = fleet.hosts(run)
+    every = [host.name for host in seen]
+    with_gpus = [host.name for host in seen if host.area("node").get("gpus") != []]
+    measured = [str(name) for name in as_dict(as_dict(run.get("benchmarks")).get("hosts"))]
+    found = [
+        (Strip("trip", "", "ms", values.means(run.get("pings"), "rtt_avg_ms")), every),
+        (Strip("connect", "", "ms", values.means(run.get("tcp"), "ms")), every),
+        (Strip("rate", "", "Gb/s", values.of(seen, values.rates, min)), every),
+        (Strip("bits", "", "", values.of(seen, values.bit_errors, max), powers=True), every),
+        (Strip("module", "ib.port.optics", "°C", values.of(seen, values.modules, max)), every),
+        (Strip("gpu", "", "°C", values.of(seen, values.gpus, max)), with_gpus),
+        (Strip("lanes", "", "", values.of(seen, values.lanes, min)), every),
+        (Strip("speed", "", "GT/s", values.of(seen, values.speeds, min)), every),
+        *((Strip("bench", of, unit, some), measured) for (of, unit), some in values.benchmarks(run).items()),
+    ]
+    classes = [
+        (some.name, {host.name for host in some.hosts})
+        for some in fleet.classes(seen, fleet.size(run))
+        if any(fleet.kind(host).product for host in some.hosts)
+    ]
+    split = (part for strip, asked in found for part in _split(strip, asked, classes))
+    return [strip for strip in split if len(strip.values) >= FEW][:STRIPS]
 
 
-def _trips(run: Mapping[str, Any]) -> dict[str, float]:
-    """The mean of all round trips that a host asked for."""
-    times: dict[str, list[float]] = {}
-    for ping in map(as_dict, as_list(run.get("pings"))):
-        mean = number(ping.get("rtt_avg_ms"))
-        if mean is not None and mean >= 0:
-            times.setdefault(str(ping.get("client")), []).append(mean)
-    return {host: fmean(some) for host, some in times.items()}
-
-
-def _temperatures(run: Mapping[str, Any]) -> dict[str, float]:
-    """Of the warmest module of each host."""
-    found: dict[str, float] = {}
-    for host in fleet.hosts(run):
-        told = (str(check.get("observed")) for check in host.checks if check.get("id") == "ib.port.optics")
-        degrees = [float(match[1]) for said in told for match in _TEMPERATURE.finditer(said)]
-        if degrees:
-            found[host.name] = max(degrees)
-    return found
-
-
-def _benchmarks(run: Mapping[str, Any]) -> list[Strip]:
-    """The first number that a check of a benchmark saw, by check, subject and unit."""
-    values: dict[tuple[str, str], dict[str, float]] = {}
-    for name, host in as_dict(as_dict(run.get("benchmarks")).get("hosts")).items():
-        for check in map(as_dict, as_list(as_dict(host).get("checks"))):
-            match = _MEASURED.match(str(check.get("observed")))
-            if match and ".bench." in str(check.get("id")):
-                key = (f"{check.get('id')} {check.get('subject')}", match[2])
-                values.setdefault(key, {})[str(name)] = float(match[1])
-    return [Strip("bench", of, unit, some) for (of, unit), some in values.items()]
+def _split(strip: Strip, asked: list[str], classes: list[tuple[str, set[str]]]) -> Iterator[Strip]:
+    """By class; hosts that did not tell what they are stand with the biggest."""
+    known = set[str]().union(*(hosts for _, hosts in classes))
+    unknown = {*asked, *strip.values} - known
+    for number, (name, hosts) in enumerate(classes or [("", unknown)]):
+        mine = hosts if number else hosts | unknown
+        yield replace(
+            strip,
+            kind=name if len(classes) > 1 else "",
+            values={host: value for host, value in strip.values.items() if host in mine},
+            lacking=tuple(host for host in asked if host in mine and host not in strip.values),
+        )

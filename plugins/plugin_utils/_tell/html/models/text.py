@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -49,3 +50,11 @@ def number(value: Any) -> float | None:
 def cut(rows: Sequence[T], most: int) -> tuple[list[T], int]:
     """The first rows, and how many are left out."""
     return list(rows[:most]), max(0, len(rows) - most)
+
+
+def moment(created: str) -> str:
+    """When a run was judged, for whom no script tells the local time."""
+    try:
+        return f"{datetime.datetime.fromisoformat(created).astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
+    except (OverflowError, ValueError):
+        return brief(created)

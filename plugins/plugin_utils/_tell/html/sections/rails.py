@@ -15,7 +15,7 @@ from ...speech.speech import Speech
 from ..models import rails
 
 # What a cell looks like, and its sign.
-LEGEND = tuple((look, sign) for look, (_, sign) in picture.LOOKS.items() if look)
+LEGEND = tuple((look, sign) for look, (_unused, sign) in picture.LOOKS.items() if look)
 _SIGNS = dict(LEGEND)
 
 

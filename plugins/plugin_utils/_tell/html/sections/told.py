@@ -8,6 +8,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from .....module_utils._ground.check import DEGRADED, NOT_READY, READY, UNKNOWN_VERDICT
+from ...._run.compare import ABSENT
 from ...speech import environment
 from ...speech.environment import Section
 from ...speech.speech import Speech
@@ -19,10 +21,16 @@ from ..models import (
     reach,
     since as compared,
     stack as installed,
+    went as before,
 )
 
 # How a standing of a version looks.
 _LOOKS = {installed.USUAL: "ok", installed.ODD: "fail", installed.SPLIT: "unknown"}
+# How a verdict looks in the row of a host, and its sign.
+_WENT = {
+    **{READY: ("ok", "·"), DEGRADED: ("odd", "f"), UNKNOWN_VERDICT: ("unknown", "?"), NOT_READY: ("fail", "F")},
+    ABSENT: ("none", "-"),
+}
 _LEGEND = (("ok", ""), ("fail", "X"), ("odd", "!"), ("unused", "o"), ("none", "-"))
 
 # The line of a section, and whether something in it is odd.
@@ -59,6 +67,11 @@ def _since(found: compared.Since, t: Speech) -> tuple[Markup, bool]:
     if not found.count:
         return t("since.nothing", created=found.created), False
     return t("since.counts", n=found.count, created=found.created, **found.counts), True
+
+
+def _went(found: before.Went, t: Speech) -> tuple[Markup, bool]:
+    # Who fails and who changes often stands on the first screen.
+    return t("went.says", n=found.odd, all=found.all, runs=len(found.runs)), bool(found.unread)
 
 
 def _changes(found: compared.Changes, t: Speech) -> tuple[Markup, bool]:
@@ -98,7 +111,7 @@ def _heat(found: counted.Heat, t: Speech) -> tuple[Markup, bool]:
 def _links(found: linked.Nvlink, t: Speech) -> tuple[Markup, bool]:
     odd = sum(len(one.differences) + one.more for one in found.maps)
     if found.unseen:
-        return t("nvlink.blind", n=sum(hosts.total for _, hosts in found.unseen)), True
+        return t("nvlink.blind", n=sum(hosts.total for _unused, hosts in found.unseen)), True
     return (t("nvlink.some", n=odd) if odd else t("nvlink.alike")), bool(odd)
 
 
@@ -109,6 +122,8 @@ def _stack(found: Sequence[installed.Component], t: Speech) -> tuple[Markup, boo
 
 # What got better and worse since the last run; none for the first run.
 since = _told("since", "since.title", compared.read, _since)
+# Which hosts were not ready in which of the last runs; none for the first run.
+went = _told("went", "went.title", before.read, _went, looks=_WENT)
 # What this run changed on hosts, task by task; none where nobody listened (docs/run.md tells how to).
 changes = _told("changes", "changes.title", compared.changes, _changes)
 # The stack that was planned for each class of hosts, and why; none where the run planned nothing.

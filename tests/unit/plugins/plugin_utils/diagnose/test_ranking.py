@@ -18,7 +18,7 @@ RAILS = 8
 
 
 def fail(check_id: str, subject: str = "host", observed: str = "seen", **more: str) -> Check:
-    given = {"expected": "well", "expected_from": "capability", "cause": "so", "remedy": "mend"}
+    given = {"expected": "well", "expected_from": "capability", "cause": "so", "remedy": "fix"}
     return Check(check_id, subject, "fail", "error", observed, **{**given, **more})
 
 
@@ -224,9 +224,9 @@ def test_a_lossy_way_explains_a_subnet_manager_that_does_not_answer_through_it()
 def test_unknowns_are_no_causes_and_never_healthy() -> None:
     nothing = diagnose(report(n1=[blind("gpu.driver.answers", why="timeout")]))
     assert ids(nothing) == []
-    assert "no clean bill" in nothing.answer
+    assert "not an all-clear" in nothing.answer
     assert [(one.why, one.next) for one in nothing.unknown] == [("timeout", "look again")]
-    assert "all of them was looked at" in diagnose(report(n1=[], n2=[])).answer
+    assert "every check could look" in diagnose(report(n1=[], n2=[])).answer
 
 
 def test_unknowns_of_one_reason_are_told_once() -> None:
@@ -264,7 +264,7 @@ def test_a_report_of_nobody_is_no_diagnosis() -> None:
     gone["hosts"]["n1"]["checks"] = gone["hosts"]["n1"]["checks"][-1:]
     found = diagnose(gone)
     assert (found.looked, ids(found)) == ([], [])
-    assert found.answer == "no host could be looked at: nothing is known"
+    assert found.answer == "no host could be checked: nothing is known"
 
 
 def test_facts_of_any_shape_are_no_error() -> None:

@@ -110,11 +110,11 @@ def test_both_ends_of_a_cable_are_told_also_of_one_that_only_an_earlier_run_saw(
     later = runs.run(hosts, fabric=fabric(linked=False))
     later["since"] = compare.compare(run, later)
     assert causes.causes(later)[0].cables == item.cables
-    assert "n1 mlx5_0/1 ⟷ leaf-1-6/17 (as of an earlier run)" in pages.words(later)
+    assert "n1 mlx5_0/1 ⟷ leaf-1-6/17 (from an earlier run)" in pages.words(later)
 
 
 def test_what_a_fabric_says_of_a_host_s_port_is_the_host_s_cause() -> None:
-    absent = runs.check(FAIL, "fabric.hca.present", "n1 mlx5_0/1", cause="gone", remedy="mend it")
+    absent = runs.check(FAIL, "fabric.hca.present", "n1 mlx5_0/1", cause="gone", remedy="fix it")
     run = runs.run({"n1": runs.judged(DOWN)}, fabric=runs.fabric(absent))
     run["hosts"]["n1"]["facts"]["ib"] = {"cas": [{"name": "mlx5_0", "ports": []}]}
     (item,) = causes.causes(run)

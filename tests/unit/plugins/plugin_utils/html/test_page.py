@@ -75,12 +75,12 @@ def test_every_file_of_style_and_script_is_in_the_page_once() -> None:
 def test_the_first_screen_tells_without_script_how_many_are_ready_and_what_is_wrong() -> None:
     said = pages.words(FULL)
     reported = (
-        "Simulated: InfiniBand fabric (ibsim). Nothing here is measured on real hardware.",
+        "Simulated: InfiniBand fabric (ibsim). No result here comes from real hardware.",
         "1 of 3 ready",
         "What is wrong and what to do",
         "fail a rail has no link n2 copy",
         "clean and reseat the cable at both ends",
-        "ready once done",
+        "ready after this",
         "the cable is pulled",
         "plug it in",
         "n2 mlx5_0/1 seen Down, expected Active (from capability)",
@@ -171,18 +171,18 @@ def test_how_it_was_run_is_told() -> None:
 
 
 def test_no_host_and_no_check_are_not_well() -> None:
-    assert "No host took part" in pages.words(runs.run({}))
+    assert "No hosts took part" in pages.words(runs.run({}))
     said = pages.words(runs.run({"n1": runs.judged()}))
     assert "0 of 1 ready" in said
-    assert "No check was made, so nobody knows what is wrong." in said
-    assert "Nothing: no check failed" in pages.words(runs.run({"n1": runs.MIXED["n1"]}))
+    assert "No check ran, so this report cannot say what is wrong." in said
+    assert "No problems: every check that applies ran" in pages.words(runs.run({"n1": runs.MIXED["n1"]}))
 
 
 def test_a_fabric_that_could_not_be_asked_is_not_well_though_all_hosts_are_ready() -> None:
     good = {"n1": runs.MIXED["n1"]}
     for fabric, why in (
         (runs.fabric(error="n1: umad cannot be opened"), "n1: umad cannot be opened"),
-        ({**runs.fabric(), "fabrics": [nobody_judged()]}, "No check was made"),
+        ({**runs.fabric(), "fabrics": [nobody_judged()]}, "No check ran"),
     ):
         said = pages.words(runs.run(good, fabric=fabric))
         assert "1 of 1 ready" in said
@@ -190,8 +190,8 @@ def test_a_fabric_that_could_not_be_asked_is_not_well_though_all_hosts_are_ready
         assert "abric unknown" in chips
         wrong = rest.partition("Hosts and checks")[0]
         assert why in wrong
-        assert "Nothing" not in wrong
-    assert "Nothing: no check failed" in pages.words(runs.run(good, fabric=runs.fabric()))
+        assert "No problems" not in wrong
+    assert "No problems: every check that applies ran" in pages.words(runs.run(good, fabric=runs.fabric()))
 
 
 def nobody_judged() -> dict[str, Any]:
@@ -203,8 +203,8 @@ def nobody_judged() -> dict[str, Any]:
 def test_waived_failures_are_not_told_as_none() -> None:
     waived = runs.judged(runs.check("fail", waived="until 2026-12-31: ordered"))
     said = pages.words(runs.run({"n1": waived}))
-    assert "Nothing that counts: 1 failed check is waived." in said
-    assert "no check failed" not in said
+    assert "No open problems: 1 failed check is waived." in said
+    assert "none failed" not in said
 
 
 def test_of_very_many_causes_and_places_the_rest_is_counted() -> None:

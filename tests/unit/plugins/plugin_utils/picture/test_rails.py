@@ -56,7 +56,7 @@ def test_the_worst_of_2000_hosts_is_bounded_and_says_what_has_no_sign() -> None:
     looks = [["fail" if (at + rail) % 2 else "unknown" for rail in range(8)] for at in range(2000)]
     text = rails.draw([f"n{at}" for at in range(2000)], RAILS, looks, "", "r")
     assert len(text) < 280_000
-    assert "300 of 16,000 cells that are not well have a sign" in text
+    assert "300 of 16,000 problem cells have a sign" in text
 
 
 @pytest.mark.parametrize("said", runs.NASTY, ids=repr)

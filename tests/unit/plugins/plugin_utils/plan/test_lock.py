@@ -12,17 +12,25 @@ import pytest
 import yaml
 from hypothesis import given, settings, strategies as st
 
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import check_lock
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts import StackFacts
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench import baseline
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.files import of_site
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import (
     files,
     install as installer,
     lock as locks,
     sbom,
+    table,
     where,
 )
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.make import make
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.make import Host, make
 from tests.unit.on_disk import damaged
-from tests.unit.plugins.plugin_utils.plan.nodes import LATER, NOW, PRINT, SITES, host
+from tests.unit.plugins.plugin_utils.plan.nodes import LATER, NOW, PRINT, SITES, host, node
 
 MATRIX = load.own()
 
@@ -173,7 +181,50 @@ def test_the_lock_lies_beside_the_inventory_or_where_the_site_says(tmp_path: Pat
     assert where.lock_file({"inventory_dir": str(tmp_path)}) == tmp_path / "stack.lock.yml"
     assert where.lock_file({"stack_lock_file": "/x/y.yml"}) == Path("/x/y.yml")
     with pytest.raises(locks.LockError, match="stack_lock_file"):
-        where.lock_file({"inventory_dir": None})
+        where.lock_file({})
+
+
+@pytest.mark.parametrize("said", ["None", None])
+def test_of_an_inventory_that_is_no_file_all_lies_in_the_working_directory(
+    said: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    inline = {"inventory_dir": said}
+    path = where.lock_file(inline)
+    assert path == tmp_path / locks.NAME
+    assert baseline.where("", inline, tmp_path / "reports").parent == tmp_path
+    (tmp_path / "cabling.csv").touch()
+    assert of_site("cabling.csv", inline).resolve() == tmp_path / "cabling.csv"
+    lock = made()
+    files.write(path, None, lock, packages(lock), "1")
+    assert where.said_of("a", inline)["class"] in lock.classes
+
+
+@pytest.mark.parametrize(
+    ("wish", "bare", "why"),
+    [
+        ({}, True, "no NVIDIA GPU is on the PCI bus, and no HCA is there"),
+        ({"stack_driver": "none"}, False, "stack_driver is none, and no HCA is there"),
+    ],
+)
+def test_why_a_plan_has_nothing_to_install_reaches_who_reads_it_and_the_host(
+    wish: dict[str, Any], bare: bool, why: str, tmp_path: Path
+) -> None:
+    there = node("" if bare else "2330", hcas=[])
+    planned = make([Host("a", there, wish)], MATRIX, None, relock=False, sites=SITES, now=NOW)
+    assert f"because: nothing to install: {why}" in table.render(planned.rows, [], "")
+    path = tmp_path / locks.NAME
+    files.write(path, None, planned.lock, packages(planned.lock), "1")
+    told = where.said_of("a", {where.LOCK_FILE: str(path)})
+    assert told["nothing"] == why
+    seen = Machine(pci=Reading(() if bare else (PciFunction("0", "030200", "10de", "2330"),)))
+    (found,) = [
+        check
+        for check in check_lock.judge(StackFacts(), seen, from_inventory({"lock": told}), Reading())
+        if check.id == "stack.lock.match"
+    ]
+    assert (found.result, found.cause.endswith(f"has nothing to install: {why}")) == ("skip", True)
+    assert "nothing" not in where.said_of("stranger", {where.LOCK_FILE: str(path)})
 
 
 def test_the_bill_of_materials_names_every_part_and_package() -> None:

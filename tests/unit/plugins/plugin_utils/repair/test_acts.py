@@ -139,7 +139,7 @@ def test_the_plan_says_what_is_done_and_what_is_not_and_why() -> None:
     causes = found("persistence mode was never switched on")
     places = {name: {"leaves": [], "manager": False, "cables": {}} for name in ("node1", "node2", "node7")}
     nothing = told.plan(plan.plan(causes, places, KINDS, plan.Limits(), {}), KINDS, 0)
-    assert nothing.startswith("REPAIR: 0 acts, 1 held back, 0 for hands\nHELD BACK:\n  node7: nvidia-smi -pm 1\n")
+    assert nothing.startswith("REPAIR: 0 actions, 1 held back, 0 by hand\nHELD BACK:\n  node7: nvidia-smi -pm 1\n")
     assert "next: add value to repair_allow" in nothing
     done = told.plan(plan.plan(causes, places, KINDS, plan.Limits(allow={"node7": ["value"]}), {}), KINDS, 0)
     assert "  node7: nvidia-smi -pm 1\n" in done

@@ -26,7 +26,7 @@ def test_an_interrupted_run_has_tried_it(tmp_path: Path) -> None:
     assert (entry["result"], entry["error"]) == ("failed", "it was not ended")
     assert record.tried([entry], NOW, 7) == {("n1", "gpu.sick"): 1}
     record.end(tmp_path, record.results(PLAN, WELL, {}), {}, NOW)
-    assert [entry["result"] for entry in record.read(tmp_path)] == ["mended"]
+    assert [entry["result"] for entry in record.read(tmp_path)] == ["fixed"]
 
 
 def test_a_run_counts_once_and_is_forgotten_in_time(tmp_path: Path) -> None:
@@ -50,8 +50,8 @@ UNSEEN = {"hosts": ["n1"], "checks": ["gpu.xid"]}
 @pytest.mark.parametrize(
     ("after", "errors", "result"),
     [
-        pytest.param(WELL, {}, "mended", id="well"),
-        pytest.param({**WELL, "causes": [cause("gpu.sick", "n2")]}, {}, "mended", id="another host has it"),
+        pytest.param(WELL, {}, "fixed", id="well"),
+        pytest.param({**WELL, "causes": [cause("gpu.sick", "n2")]}, {}, "fixed", id="another host has it"),
         pytest.param({**WELL, "causes": [OTHER]}, {}, "stayed", id="fails for another cause"),
         pytest.param({**WELL, "causes": [EXPLAINS]}, {}, "stayed", id="follows from another cause"),
         pytest.param({**WELL, "causes": [CAUSE]}, {}, "stayed", id="still there"),
@@ -61,13 +61,13 @@ UNSEEN = {"hosts": ["n1"], "checks": ["gpu.xid"]}
         pytest.param(None, {}, "failed", id="nobody looked"),
         pytest.param({**WELL, "causes": [CAUSE]}, {"n1": "the reset failed"}, "failed", id="stopped"),
         pytest.param({**WELL, "looked": []}, {"n1": "the reset failed"}, "failed", id="stopped, and does not answer"),
-        pytest.param(WELL, {"n1": "it stays drained"}, "mended", id="stopped by something else"),
+        pytest.param(WELL, {"n1": "it stays drained"}, "fixed", id="stopped by something else"),
     ],
 )
 def test_mended_is_what_was_looked_at_again_and_is_well(after: Any, errors: dict[str, str], result: str) -> None:
     ((_step, told, why),) = record.results(PLAN, after, errors)
     assert told == result
-    assert bool(why) == (result != "mended")
+    assert bool(why) == (result != "fixed")
 
 
 def test_a_host_is_out_until_it_is_given_back(tmp_path: Path) -> None:

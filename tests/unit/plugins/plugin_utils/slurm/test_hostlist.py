@@ -35,6 +35,18 @@ def test_names_are_folded(names: list[str], text: str) -> None:
     assert sorted(hostlist.expand(text)) == sorted(names)
 
 
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        (["gpu01.a.example", "gpu02.a.example", "login.a.example"], "login.a.example,gpu[01-02].a.example"),
+        (["n1.a", "n2.a", "n1.b", "n3"], "n[1-2].a,n1.b,n3"),
+        (["10.0.0.1", "10.0.0.2"], "10.0.0.[1-2]"),
+    ],
+)
+def test_for_people_names_of_a_domain_are_folded_too(names: list[str], text: str) -> None:
+    assert hostlist.shown(names) == text
+
+
 @given(st.lists(st.one_of(NAMES, NUMBERED), min_size=1, max_size=40, unique=True))
 def test_what_was_folded_is_expanded_to_the_same(names: list[str]) -> None:
     assert sorted(hostlist.expand(hostlist.fold(names))) == sorted(names)

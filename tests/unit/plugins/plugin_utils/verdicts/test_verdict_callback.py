@@ -56,7 +56,7 @@ def printing(module: ModuleType) -> tuple[Any, list[str]]:
 def result(host: str, said: dict[str, Any], action: str = "ibverify", **args: Any) -> Any:
     return SimpleNamespace(
         host=SimpleNamespace(get_name=lambda: host),
-        task=SimpleNamespace(action=action, args=args),
+        task=SimpleNamespace(action=action, args=args, vars={}),
         result=dict(said),
     )
 
@@ -76,11 +76,12 @@ def test_verdicts_are_printed_when_all_have_answered(monkeypatch: pytest.MonkeyP
         "n3 not_ready 1 fail",
         "  ib.port.state mlx5_0/1: Down",
         "4 hosts: 2 ready, 1 unreachable, 1 not_ready",
+        "Next: `ansible HOST -m ping -vvv` shows each step of the connection",
         "Next: docs/checks.md explains each check; -v prints all of them",
     ]
     assert left == []
     callback._tell()  # At exit: nothing twice.
-    assert len(lines) == 7
+    assert len(lines) == 8
 
 
 def test_of_a_module_that_failed_its_own_word_is_printed_and_the_sum_tells_of_it(
@@ -139,6 +140,48 @@ def test_a_playbook_is_printed_as_ever(monkeypatch: pytest.MonkeyPatch, left: li
     callback.v2_playbook_on_stats(None)
     assert (left, lines) == (["v2_runner_on_failed"], [])
     assert isinstance(callback, Default)
+
+
+def ending(host: str, said: str) -> Any:
+    found = result(host, {"failed": True, "msg": said}, "ansible.builtin.fail")
+    found.task.vars = {"__told": True}
+    return found
+
+
+DOWN = "{} is not_ready: ib.port.state mlx5_0/1. The table above tells why, and what next."
+
+
+def test_a_playbook_that_ends_by_its_verdict_ends_with_it(monkeypatch: pytest.MonkeyPatch, left: list[str]) -> None:
+    callback, lines = printing(began(monkeypatch, args=("verify.yml",), verbosity=0))
+    monkeypatch.setattr(Default, "v2_playbook_on_stats", lambda self, stats: lines.append("PLAY RECAP"))
+    for host in ("n1", "n2"):
+        callback.v2_runner_on_failed(ending(host, DOWN.format(host)))
+    callback.v2_runner_on_failed(ending("n3", "the fabric was not judged: boom"))
+    callback.v2_playbook_on_stats(None)
+    assert left == []
+    assert lines == [
+        "PLAY RECAP",
+        "n[1-2] are not_ready: ib.port.state mlx5_0/1",
+        "n3: the fabric was not judged: boom",
+        "Next: the table above tells why, and what next.",
+    ]
+
+
+def test_with_v_and_with_ignored_errors_a_playbook_ends_as_ansible_does(
+    monkeypatch: pytest.MonkeyPatch, left: list[str]
+) -> None:
+    for verbosity, ignored in ((1, False), (0, True)):
+        callback, lines = printing(began(monkeypatch, args=("verify.yml",), verbosity=verbosity))
+        callback.v2_runner_on_failed(ending("n1", DOWN.format("n1")), ignored)
+        callback.v2_playbook_on_stats(None)
+        assert lines == []
+    assert left == ["v2_runner_on_failed"] * 2
+
+
+def test_every_playbook_that_fails_by_its_table_says_so() -> None:
+    books = {path.stem: path.read_text() for path in (ROOT / "playbooks").glob("*.yml")}
+    failing = {name for name, text in books.items() if ".bad[inventory_hostname] }}" in text}
+    assert failing == {name for name, text in books.items() if f"        {verdict._TOLD}: true" in text} != set()
 
 
 def test_an_answer_without_a_verdict_is_none(monkeypatch: pytest.MonkeyPatch, left: list[str]) -> None:

@@ -95,11 +95,23 @@ def test_a_missing_field_is_none_either() -> None:
     assert verdicts.told(lacking).verdict == "malformed"
 
 
+def test_what_was_only_skipped_is_called_skipped_with_its_reason() -> None:
+    checks = [model.skipped("gpu.driver.answers", "host", "no NVIDIA GPU on the PCI bus")] * 3
+    said = brief.short(verdict_object("n1", checks, {}), model.absent(checks))
+    assert shown({"n1": said, "n2": said})[:3] == [
+        "n[1-2] skipped 3 skip",
+        "  3 skipped: no NVIDIA GPU on the PCI bus",
+        "2 hosts: 2 skipped",
+    ]
+    assert verdicts.told({**said, "counts": {"pass": 1, "skip": 3}}).verdict == "ready"
+
+
 def test_a_host_that_did_not_answer_stands_among_the_others() -> None:
     hosts = {"n1": verdicts.told(answer("n1")), "n2": verdicts.unreachable("no route\x1b[31m"), "n3": None}
     hosts["n3"] = verdicts.unreachable("no route\x1b[31m")
     lines = [line for line, _ in verdicts.render(hosts)]
-    assert lines[1:] == ["n[2-3] unreachable", "  no route?[31m", "3 hosts: 1 ready, 2 unreachable"]
+    assert lines[1:-1] == ["n[2-3] unreachable", "  no route?[31m", "3 hosts: 1 ready, 2 unreachable"]
+    assert lines[-1] == "Next: `ansible HOST -m ping -vvv` shows each step of the connection"
 
 
 def test_no_host_is_no_line() -> None:

@@ -18,6 +18,7 @@ if [ "$force" = no ]; then
     case "$answer" in y | Y | yes) ;; *) exit 1 ;; esac
 fi
 # A copy of this script is read by the shell while the package that brings it goes.
+# shellcheck disable=SC2086 # They are words.
 set -- $packages
 [ "$#" -gt 0 ] || exit 0
 if command -v apt-get >/dev/null; then

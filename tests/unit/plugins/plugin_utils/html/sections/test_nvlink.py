@@ -103,7 +103,7 @@ def test_a_host_without_facts_is_shown_as_not_looked_at() -> None:
     reported = nvlink.read(fleet(n1=mapped.host(nvlink={}), n2=runs.judged()))
     assert [hosts.shown for _, hosts in reported.unseen] == [("n1", "n2")]
     assert reported.maps[0].hosts.shown == ("n0", "n3")
-    assert "2 hosts were not looked at: n1, n2" in " ".join(
+    assert "2 hosts were not checked: n1, n2" in " ".join(
         shown(fleet(n1=mapped.host(nvlink={}), n2=runs.judged())).text.split()
     )
 

@@ -32,7 +32,7 @@ def test_a_class_has_its_stack_its_hosts_and_why() -> None:
     assert piece.row("RDMA stack") == ["RDMA stack", "doca 3.2.0"]
     assert piece.row("NVIDIA driver") == ["NVIDIA driver", "580.95.05 open"]
     assert piece.row("container toolkit") == ["container toolkit", "1.18"]
-    assert "known to go together" in piece.text
+    assert "known to work together" in piece.text
     assert "9 hosts: n0, n1, n2, n3, n4, n5 and 3 more" in piece.text
     assert "DOCA 3.2 <ships> it" in piece.text
 

@@ -133,7 +133,7 @@ def test_a_host_of_which_nothing_is_known_is_named() -> None:
     reported = rails.read(fleet(gone=silent))
     assert reported.unseen.shown == ("gone",)
     assert "gone" not in reported.maps[0].hosts
-    assert "1 host of which no port is known: gone" in " ".join(shown(fleet(gone=silent)).text.split())
+    assert "1 host whose ports are unknown: gone" in " ".join(shown(fleet(gone=silent)).text.split())
 
 
 def test_unequal_hosts_are_maps_of_their_own() -> None:

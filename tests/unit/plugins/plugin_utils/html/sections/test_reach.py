@@ -39,7 +39,7 @@ def test_connections_are_counted_and_those_that_failed_told() -> None:
     found = told.tcp(run, T)
     assert found is not None
     piece = Piece(found.html)
-    assert "Connections: 2 came about, 1 did not; not tried: 1." in piece.text
+    assert "Connections: 2 succeeded, 1 failed, 1 not tried." in piece.text
     assert piece.row("n1") == ["n1", "n2", "29500", "dropped", ""]
     assert piece.row("n3") == ["n3", "no listener", "1", "n1 → n2 29500"]
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run.shape import VERDICTS
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html.page import SECTIONS
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.environment import Section
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import Speech, words
@@ -77,6 +78,11 @@ def full(said: str) -> dict[str, Any]:
         "tcp": [reached, untested],
         "rdma": [reached, untested],
         "since": {"created": said, "error": "", "hosts": {said: differs}},
+        "history": {
+            **{"runs": [said] * 4, "unread": [said]},
+            "hosts": {said: ["ready", "not_ready", "ready", "not_ready"], f"{said}2": ["absent", *["unknown"] * 3]},
+            "findings": [{"id": said, "subject": said, "results": ["none", "fail", "pass", "fail"], "hosts": [said]}],
+        },
         "changes": {said: [{"task": said, "times": 1}]},
         "waivers": [waiver],
         "plan": {
@@ -208,6 +214,10 @@ def large() -> dict[str, Any]:
             "created": "x",
             "error": "",
             "hosts": {one: {**differs, "gone": []} for one in names},
+        },
+        "history": {
+            **{"runs": [str(runs.NOW)] * 10, "unread": [], "findings": []},
+            "hosts": {one: drawn.choices(VERDICTS, k=10) for one in names},
         },
         "changes": {one: [{"task": f"task {at}", "times": 1}] for at, one in enumerate(names)},
         "waivers": [{**waiver, "state": "unused"}] * HOSTS,

@@ -99,11 +99,11 @@ def test_check_mode_claims_no_change() -> None:
     run = runs.run(runs.MIXED, listened=listened(install=2))
     found = told.changes(run, T)
     assert found is not None
-    assert "would have changed" not in found.html
+    assert "would change" not in found.html
     run["run"]["check_mode"] = True
     found = told.changes(run, T)
     assert found is not None
-    assert "this is what a run would have changed; nothing was." in found.html
+    assert "this is what a real run would change. Nothing was changed." in found.html
 
 
 def test_a_run_that_changed_nothing_says_so_and_one_without_a_listener_says_nothing() -> None:

@@ -41,7 +41,7 @@ def test_the_table_tells_who_is_odd_in_words() -> None:
     assert [" ".join(cell.split()) for cell in piece.row("570.86.15 open")] == [
         *("570.86.15 open", "1", "odd one out", "n4"),
     ]
-    assert piece.row("NVIDIA driver")[1:4] == ["580.95.05 open", "3", "as most"]
+    assert piece.row("NVIDIA driver")[1:4] == ["580.95.05 open", "3", "same as most"]
 
 
 def test_where_there_is_no_majority_all_are_named() -> None:
@@ -83,7 +83,7 @@ def test_what_nobody_looked_at_on_any_host_is_not_left_out() -> None:
     assert (found.versions, found.unseen.shown) == ([], ("n1", "n2"))
     html = sections.stack(run, Speech())
     assert html is not None
-    assert Piece(html.html).row("NVIDIA driver")[1:4] == ["?", "2", "not looked at"]
+    assert Piece(html.html).row("NVIDIA driver")[1:4] == ["?", "2", "not checked"]
     assert sections.stack(runs.run({"n1": runs.judged()}), Speech()) is None
 
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why nothing is known of a host that Ansible did not get to, and what somebody would try by hand."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ansible import constants, context
+from ansible.errors import AnsibleError
+from ansible.plugins.loader import connection_loader
+
+# What the finding of an unreachable host keeps as its evidence.
+ADDRESS = "address"
+_SSH = ("ssh", "smart", "ansible.builtin.ssh", "ansible.legacy.ssh")
+
+
+class Absent(NamedTuple):
+    """``address``: where Ansible looked for the host, "" where it did not or nobody knows."""
+
+    why: str
+    remedy: str
+    address: str = ""
+
+
+def absent(name: str, seen: Mapping[str, Any], reached: Mapping[str, Any]) -> Absent:
+    """What the contact of a host told. ``seen``: its variables; ``reached``: the task's result, {} without one."""
+    said = str(reached.get("msg") or "").strip()
+    low = said.lower()
+    if reached.get("unreachable"):
+        return _unreachable(name, seen, said)
+    if "sudo" in low or "become" in low or "privilege" in low:
+        return Absent(
+            f"logged in, but could not become root: {said}",
+            "give the login user password-less sudo, or run with --ask-become-pass",
+        )
+    if said:
+        return Absent(f"the first module failed there: {said}", "run the module by hand with -vvv")
+    return Absent("it took no part in this run", "run again without --limit or --start-at-task")
+
+
+def _unreachable(name: str, seen: Mapping[str, Any], said: str) -> Absent:
+    ping = f"`ansible {shlex.quote(name)} -m ping -vvv`, with the same inventory,"
+    connection = str(seen.get("ansible_connection") or context.CLIARGS.get("connection") or "ssh")
+    if connection not in _SSH:
+        return Absent(f"unreachable by {connection}: {said}", f"{ping} tells where it stops")
+    seen = {"inventory_hostname": name, **seen}
+    address = _option("host", seen)
+    user, port, key = (_option(option, seen) for option in ("remote_user", "port", "private_key_file"))
+    words = ["ssh", "-v", *(["-p", port] if port else []), *(["-i", key] if key else [])]
+    target = shlex.quote(f"{user}@{address}" if user else address)
+    # They are words of a shell already, quoted as the site wants them.
+    more = [_option("ssh_common_args", seen), _option("ssh_extra_args", seen)]
+    by_hand = " ".join([shlex.join(words), *filter(None, more), target])
+    return Absent(
+        f"unreachable by ssh: {said}", f"try `{by_hand}`, as Ansible did; {ping} tells each step of its own", address
+    )
+
+
+def _option(name: str, seen: Mapping[str, Any]) -> str:
+    """An option of Ansible's ssh for a host: of its variables, the command line, the environment or ansible.cfg."""
+    config: Any = constants.config
+    loader: Any = connection_loader
+    # What the options are is known once it is loaded, by the name that it was asked for.
+    loader.get("ssh", class_only=True)
+    # A play takes -u for its own remote_user.
+    given = {"remote_user": context.CLIARGS.get("remote_user")}
+    try:
+        found = config.get_config_value(name, plugin_type="connection", plugin_name="ssh", keys=given, variables=seen)
+    except AnsibleError:
+        return ""
+    return "" if found is None else str(found)
