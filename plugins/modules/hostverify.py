@@ -44,8 +44,8 @@ host: {type: str, returned: always, description: The host's name.}
 verdict:
   description:
     - V(ready), V(degraded) (only warnings), V(unknown) (could not look) or V(not_ready).
-    - V(skipped) where every check that was asked for is of something that the host does not have, as of GPUs on a
-      host without any. The module does not fail then. A host as a whole is never V(skipped).
+    - V(ready), too, where every check that was asked for is of something that the host does not have, as of GPUs on a
+      host without any. C(ansible -m) and C(ibready verify) call such a host C(skipped), for nothing was looked at.
   type: str
   returned: always
   sample: ready
@@ -77,7 +77,7 @@ counts:
   returned: with O(answer=short)
   sample: {pass: 57, skip: 30}
 findings:
-  description: A sentence for each cause; of V(skipped) for each reason to skip.
+  description: A sentence for each cause; where every check is skipped for each reason to skip.
   type: list
   elements: str
   returned: with O(answer=short)

@@ -55,7 +55,7 @@ RETURN = r"""
 schema: {type: str, returned: always, sample: ibready/verdict/1, description: The version of this result's shape.}
 host: {type: str, returned: always, description: The host's name.}
 verdict:
-  description: V(ready), V(degraded), V(unknown), V(not_ready) or V(skipped), as of M(ibready.cluster.hostverify).
+  description: V(ready), V(degraded), V(unknown) or V(not_ready), as of M(ibready.cluster.hostverify).
   type: str
   returned: always
   sample: ready

@@ -82,5 +82,5 @@ def test_a_waived_failure_is_neither_a_pass_nor_a_finding(open_page: Open) -> No
     found = drawn(page)["node088"]
     assert dict(zip(columns(page), found, strict=True))["ib.port.rate"] == "W"
     page.locator("#grid").get_by_role("link", name="node088", exact=True).click()
-    expect(page.locator("#host")).to_contain_text("what failed on it is waived")
+    expect(page.locator("#host")).to_contain_text("everything that failed is waived")
     expect(page.locator("#host")).to_contain_text("RMA 1234")

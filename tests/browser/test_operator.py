@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import diagnosis
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import rendered
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.chinese import chinese
 from tests.browser import chromium, conftest, runs
 from tests.browser.conftest import Open
 from tests.browser.looking import every, hosts
@@ -50,10 +51,14 @@ def page(browser: Browser, page_of: Callable[[str], Path], name: str, language: 
         assert watched.wrong == []
 
 
-def test_causes_are_those_of_the_diagnosis_errors_first_with_nodes_and_what_to_do(page: Page, name: str) -> None:
+def test_causes_are_those_of_the_diagnosis_errors_first_with_nodes_and_what_to_do(
+    page: Page, name: str, language: str
+) -> None:
     told = diagnosis.diagnose(conftest.RUNS[name]())
     # What is shown at once; equal causes of several hosts are one.
     ids = list(dict.fromkeys(cause.title for cause in told.causes))
+    if language == "zh-CN":
+        ids = [chinese(title) for title in ids]
     shown = [one.inner_text() for one in every(page, "#causes .causes > li.fail h3")]
     assert shown == ids
     kinds = [one.get_attribute("class") or "" for one in every(page, "#causes .causes > li")]
@@ -64,13 +69,13 @@ def test_causes_are_those_of_the_diagnosis_errors_first_with_nodes_and_what_to_d
         assert one.locator(".do").inner_text().strip()
 
 
-def test_one_dead_gpu_is_one_cause_with_its_node_and_command(page: Page, name: str) -> None:
-    nodes = page.locator("#causes li", has_text="fell off the PCI bus").locator(".nodes code")
+def test_one_dead_gpu_is_one_cause_with_its_node_and_command(page: Page, name: str, language: str) -> None:
+    row = page.locator("#causes li", has_text="fell off the PCI bus" if language == "en-GB" else "从 PCI 总线上掉线")
+    nodes = row.locator(".nodes code")
     if name not in DEAD:
         expect(nodes).to_have_count(0)
         return
     expect(nodes).to_have_text(DEAD[name])
-    row = page.locator("#causes li", has_text="fell off the PCI bus")
     expect(row.locator(".command")).to_have_count(1)
     expect(row.locator(".command code")).to_contain_text("lspci")
     assert "nccl_gdr_level" not in page.locator("#causes").inner_text()

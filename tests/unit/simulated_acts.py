@@ -477,6 +477,8 @@ def _systemctl(host: Host, words: Sequence[str]) -> None:
         raise NotSimulated(f"systemctl {verb}")
     for name in names:
         set_unit(host, name, enabled=enabled, running=running)
+        if running and name == "nvidia-persistenced":
+            _nvidia_smi(host, ["-pm", "1"])
     if verb == "restart" and "slurmd.service" in names:
         restart_jobs(host)
 

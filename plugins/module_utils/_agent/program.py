@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _NOT_DONE = 1
 # For one command that only metrics need: the verdict is there already and has to be told.
 _METRIC_S = 10.0
-STATUS = {_model.READY: 0, _model.SKIPPED: 0, _model.DEGRADED: 1, _model.NOT_READY: 2, _model.UNKNOWN_VERDICT: 3}
+STATUS = {_model.READY: 0, _model.DEGRADED: 1, _model.NOT_READY: 2, _model.UNKNOWN_VERDICT: 3}
 # Of what tools say themselves; more than that fills the screen.
 _MOST_TOLD = 6
 _MOST_BYTES = 512 * 2**20
@@ -239,7 +239,7 @@ def _verify(given: argparse.Namespace, parser: _Parser) -> int:
     if given.json:
         print(json.dumps(result, indent=1))
     else:
-        _show(result["verdict"], host, checks, judged.facts, quiet=given.quiet)
+        _show(_model.asked(checks), host, checks, judged.facts, quiet=given.quiet)
     return STATUS[result["verdict"]]
 
 

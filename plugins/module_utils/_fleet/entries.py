@@ -18,21 +18,21 @@ ENTRIES = declare(
         "The host has its equals' HCA models",
         "A rail of another generation runs at another rate and with other features.",
         ("another HCA was fitted, or one is gone",),
-        "exchange or reseat the HCA; three hosts of another platform are compared by themselves",
+        "reseat or replace the HCA. If three or more hosts have a different platform, they are compared as a group",
     ),
     warning(
         "fleet.hca.order",
-        "The rails have their names in the order of PCI addresses that they have on its equals",
-        "Rails are told by their names: a host on which two have exchanged them has each cable on the leaf of "
-        "another rail, though none was plugged wrongly, and addresses and NCCL_IB_HCA name the wrong device. "
-        "Shown are the rails by PCI address, each by its place in the order of names.",
+        "The rails are named in the same PCI order as on equal hosts",
+        "Rails are identified by name. If two have swapped names on a host, each cable seems to be on the leaf of "
+        "the other rail although no cable is wrong, and addresses and NCCL_IB_HCA name the wrong device. The finding "
+        "lists the rails by PCI address, each with its place in the order of names.",
         ("a udev rule or `rdma dev set` renamed devices, or drivers were loaded in another order",),
-        "leave the cables; give the devices the names that they have on other hosts, then boot anew",
+        "do not move cables; give the devices the names that they have on other hosts, then reboot",
     ),
     error(
         "fleet.hca.firmware",
         "The HCA runs the firmware of its equals",
-        "Compared are HCAs of one model and board id. One HCA with another firmware is a classic "
+        "Compares HCAs of the same model and board id. One HCA with different firmware is a classic "
         "reason for one slow or failing host.",
         ("the HCA was replaced, or an update was skipped on this host",),
         "update this HCA's firmware to the fleet's version in a maintenance window",
@@ -47,7 +47,7 @@ ENTRIES = declare(
     error(
         "fleet.port.lid_unique",
         "No other port of the subnet has the same LID",
-        "Traffic for a LID that two ports claim reaches one of them.",
+        "Traffic for a LID that two ports claim reaches only one of them.",
         ("two subnet managers on one fabric, or a stale LID after a merge of fabrics",),
         "leave one master subnet manager and let it sweep with LID reassignment",
     ),
@@ -55,8 +55,8 @@ ENTRIES = declare(
         "fleet.sm.single",
         "One master subnet manager serves each rail",
         "Hosts that see different masters are on different, or split, fabrics.",
-        ("the fabric is split, or two subnet managers both believe to be master",),
-        "compare `sminfo` on the named hosts; stop the wrong master or fix the split",
+        ("the fabric is split, or two subnet managers both believe that they are master",),
+        "compare `sminfo` on the named hosts; stop the wrong master, or reconnect the fabric",
     ),
     error(
         "fleet.driver.version",
@@ -69,23 +69,23 @@ ENTRIES = declare(
     warning(
         "fleet.fabric_manager.version",
         "The host has its equals' fabric manager",
-        "It goes with the driver, release by release.",
+        "Its release must match the driver's.",
         ("the driver was updated without it, or an update was missed on this host",),
         "bring the host to the planned stack (site.yml)",
     ),
     error(
         "fleet.imex.version",
         "The hosts of a rack run one IMEX",
-        "It goes with the driver, release by release, and does not speak with another one.",
+        "Its release must match the driver's, and it does not communicate with other releases.",
         ("the driver was updated without it, or an update was missed on this host",),
         "bring the host to the planned stack (site.yml)",
     ),
     error(
         "fleet.imex.nodes",
         "The hosts of an NVLink domain have one list of IMEX nodes",
-        "nodes_config.cfg has to name the same hosts on all of them, none left out: IMEX refuses "
-        "hosts that have another list.",
-        ("the file was changed on one host, or hosts were added and not all were told",),
+        "nodes_config.cfg must list the same hosts, and all of them, on every host: IMEX refuses "
+        "hosts with a different list.",
+        ("the file was changed on one host, or hosts were added and the file was not updated everywhere",),
         "set nvidia_driver_imex_domain on all hosts of the rack and run site.yml; restart nvidia-imex",
     ),
     error(
@@ -93,38 +93,38 @@ ENTRIES = declare(
         "The hosts of an IMEX list are of one NVLink domain",
         "Memory is shared only within one NVLink cluster and clique (partition).",
         ("the list holds a host of another rack, or the rack's manager put it into another partition",),
-        "compare ClusterUUID and CliqueId in `nvidia-smi -q` of the named hosts; fix list or partition",
+        "compare ClusterUUID and CliqueId in `nvidia-smi -q` on the named hosts; correct the list or the partition",
     ),
     warning(
         "fleet.rdma.version",
         "The host has its equals' RDMA stack",
-        "Another release brings other modules, other defaults and another way of peer memory.",
+        "A different release has different modules, different defaults and a different peer-memory path.",
         ("an update was missed on this host, or a distribution upgrade replaced the vendor's",),
         "bring the host to the planned stack (site.yml)",
     ),
     warning(
         "fleet.nccl.version",
         "The host has its equals' NCCL",
-        "Releases of NCCL do not speak with each other. Jobs that bring their own library do not use the host's.",
+        "NCCL releases do not work with each other. Jobs that bring their own library do not use the host's.",
         ("an update was missed on this host, or an unattended one was not",),
         "bring the host to the planned NCCL (site.yml)",
     ),
     warning(
         "fleet.nccl.settings",
-        "Jobs find the settings of NCCL that they find on its equals",
-        "Compared is what NCCL takes from /etc/nccl.conf, by digest and line by line, without what "
-        "names the host's own devices, interfaces and files. Ranks with other settings choose "
-        "other algorithms, and hang or fall back together.",
+        "The host has its equals' NCCL settings",
+        "Compares what NCCL reads from /etc/nccl.conf, by digest and line by line, except what "
+        "names the host's own devices, interfaces and files. Ranks with different settings choose "
+        "different algorithms, and hang or fall back together.",
         ("nccl.conf was edited by hand on this host, or not written by the last converge",),
-        "compare /etc/nccl.conf with an equal host's: take the line out, or name it in nccl_conf_variables of all "
-        "hosts; converge.yml --tags nccl_conf keeps such lines, and with nccl_conf_exclusive=true takes them out",
+        "compare /etc/nccl.conf with an equal host's; remove the line, or put it into nccl_conf_variables for all "
+        "hosts. converge.yml --tags nccl_conf keeps such lines; with nccl_conf_exclusive=true it removes them",
     ),
     error(
         "fleet.gpu.model",
         "The host has its equals' GPUs",
-        "A collective runs at the pace of its slowest GPU, and a host that has lost one starts with a rank too few.",
-        ("a GPU was replaced or is gone",),
-        "fix the GPU; three hosts of another platform are compared by themselves",
+        "A collective runs at the pace of its slowest GPU, and a host that has lost a GPU starts one rank short.",
+        ("a GPU was replaced or is missing",),
+        "repair or replace the GPU. If three or more hosts have a different platform, they are compared as a group",
     ),
     warning(
         "fleet.gpu.vbios",
@@ -136,15 +136,16 @@ ENTRIES = declare(
     warning(
         "fleet.host.bios",
         "The machine has the BIOS of its equals",
-        "Another BIOS trains PCIe links, sleeps its CPUs and sets ACS in another way.",
+        "A different BIOS may train PCIe links, manage CPU sleep states and set ACS differently.",
         ("the mainboard was replaced, or an update was missed on this host",),
-        "update the BIOS in a maintenance window, and load the site's settings again",
+        "update the BIOS in a maintenance window, and restore your BIOS settings",
     ),
     warning(
         "fleet.host.memory",
         "The host has its equals' memory",
-        "Within what kernel and firmware keep for themselves: a memory module is more than that.",
-        ("a memory module is not seen any more, or the host was bought with others",),
+        "Small differences are allowed, because kernel and firmware reserve some memory. A missing memory module is "
+        "more than that.",
+        ("a memory module is no longer detected, or the host was bought with different modules",),
         "`dmidecode -t memory` on both; reseat or replace what is missing",
     ),
     warning(
@@ -156,27 +157,27 @@ ENTRIES = declare(
     ),
     error(
         "fleet.host.name",
-        "No other host gives itself the same name",
-        "MPI, Slurm and the frameworks' launchers tell nodes by their host names: ranks of two hosts with "
-        "one name take each other for neighbours on one machine.",
-        ("a cloned image, or one machine under two names of the inventory",),
-        "`hostnamectl set-hostname NAME` on one of them, and restart what keeps the old name; a clone also "
-        "needs its own /etc/machine-id",
+        "No other host has the same host name",
+        "MPI, Slurm and the frameworks' launchers identify nodes by host name: if two hosts share a name, their ranks "
+        "believe that they run on the same machine.",
+        ("a cloned image, or one machine under two names in the inventory",),
+        "run `hostnamectl set-hostname NAME` on one of them, and restart services that keep the old name; a clone "
+        "also needs its own /etc/machine-id",
     ),
     warning(
         "fleet.host.args",
         "The kernel was booted with the arguments of its equals",
-        "Without what tells where the host's own disks and addresses are. IOMMU, isolated CPUs and "
-        "huge pages are set there.",
+        "Arguments that name the host's own disks and addresses are ignored. IOMMU, isolated CPUs and "
+        "huge pages are set here.",
         ("the boot loader was changed on this host, or it was not rebooted since",),
         "compare /proc/cmdline with an equal host's; host_tuning_kernel_args sets them on all",
     ),
     warning(
         "fleet.host.limits",
         "Jobs get the limits of its equals",
-        "How much memory may be locked and how many files opened, by systemd's default and by each "
+        "How much memory a job may lock and how many files it may open, by systemd's default and by each "
         "service that starts jobs.",
-        ("a drop-in of systemd is missing or differs, or a service runs since before it",),
+        ("a systemd drop-in is missing or differs, or a service was started before it was written",),
         "run site.yml (host_tuning), then restart the named service when the host is drained",
     ),
     warning(
@@ -189,14 +190,14 @@ ENTRIES = declare(
     warning(
         "fleet.port.mtu",
         "The port has the MTU of the same port of its equals",
-        "Compared on Active ports. The smaller one counts for both ends of a connection, and "
-        "larger packets than a RoCE switch takes are lost.",
-        ("the interface was set otherwise on this host, or its partition has another MTU",),
+        "Compared on Active ports. Both ends of a connection use the smaller MTU, and a RoCE switch "
+        "drops packets that are larger than its own.",
+        ("the interface is configured differently on this host, or its partition has another MTU",),
         "set the interface's MTU as on the others (InfiniBand: the partition's, in opensm)",
     ),
     warning(
         "fleet.roce.gid",
-        "RoCE v2 finds its address where it does on its equals",
+        "The RoCE v2 address has the same GID index as on equal hosts",
         "Index and family of the first routable entry of the port's GID table. A job that names an "
         "index, or a family, needs it on all hosts.",
         ("an address was added or lost, or the interface came up in another order",),
@@ -205,7 +206,7 @@ ENTRIES = declare(
     warning(
         "fleet.roce.qos",
         "The port treats priorities as its equals do",
-        "Trust, flow control, DSCP, ECN and traffic class. One host that marks or pauses otherwise "
+        "Trust, flow control, DSCP, ECN and traffic class. A host that marks or pauses differently "
         "loses packets under load, or makes others lose them.",
         ("the settings were lost with a reboot, or changed by hand",),
         "run site.yml with the site's RoCE settings, or compare `mlnx_qos -i` with an equal host's",
@@ -219,28 +220,28 @@ ENTRIES = declare(
     ),
     warning(
         "fleet.time.skew",
-        "The host's clock may show the time of the others",
-        "Each visit bounds how far the host's clock is off, by when it was asked and answered. A "
-        "host fails where its bounds cannot hold the time that most hosts may share, and passes "
-        "with how far it may still be off; `host.clock.synchronised` tells what its own daemon "
+        "The host's clock agrees with the other hosts",
+        "The times of the query and of the answer limit how far off the host's clock can be. A "
+        "host fails if these limits exclude the time that most hosts can share. It passes with the "
+        "largest error that is still possible. `host.clock.synchronised` shows what its own daemon "
         "says.",
-        ("the clock is not synchronised on this host, or by another source",),
+        ("the clock on this host is not synchronised, or is synchronised to another source",),
         "compare `chronyc sources` (or timedatectl) with another host's; then `chronyc makestep`",
     ),
     warning(
         "fleet.pci.link",
         "The host's PCIe links are those of its equals",
         "Judged by playbooks/diagnose.yml. Hosts of one product and board have the same links at "
-        "the same addresses; of what may rest, lanes alone are compared.",
-        ("a card is in another slot, or the firmware sets this slot otherwise",),
+        "the same addresses. For links that may be idle, only the number of lanes is compared.",
+        ("a card is in a different slot, or the firmware configures this slot differently",),
         "compare `lspci -vv -s ADDRESS` (LnkCap, LnkSta) with an equal host; reseat the card, or "
         "set the BIOS as on the others",
     ),
     warning(
         "fleet.ping.rtt",
         "The host answers as fast as the others",
-        "Judged by playbooks/diagnose.yml, from the round trips of the pings between all hosts. "
-        "What stands out is the way to this host, or a host that is busy or whose CPUs sleep.",
+        "Judged by playbooks/diagnose.yml, from the round-trip times of the pings between all hosts. "
+        "An outlier is slow to reach, busy, or has sleeping CPUs.",
         (
             "datagrams are lost and sent again on this link",
             "the host is busy, or its CPUs save power",
@@ -251,11 +252,11 @@ ENTRIES = declare(
         "fleet.ping.longest",
         "No answer to this host's pings comes late",
         "Judged by playbooks/diagnose.yml, from the longest round trip of each pair. A lost datagram is sent again: "
-        "the loss stays 0 %, the mean hardly moves, and only the longest round trip shows it. One late answer is "
-        "told and counts for nothing.",
+        "the loss stays 0 %, the mean hardly moves, and only the longest round trip shows it. A single late answer is "
+        "shown but does not count.",
         (
             "single datagrams are lost and sent again on the way to this host",
-            "the host stands still for moments: it is busy, or its firmware takes the CPUs (SMI)",
+            "the host freezes for moments: it is busy, or its firmware takes the CPUs (SMI)",
         ),
         "repeat with `ibping -c 10000 -f`; read the counters on the way with `ibqueryerrors`",
     ),

@@ -21,7 +21,7 @@ READY = "ready"
 DEGRADED = "degraded"
 UNKNOWN_VERDICT = "unknown"
 NOT_READY = "not_ready"
-# Of areas alone, of which nothing is on the host; a host as a whole is never that.
+# The word for people where nothing of what was asked for is on the host. The verdict of such checks is ready.
 SKIPPED = "skipped"
 
 
@@ -147,8 +147,8 @@ def verdict(checks: Sequence[Check]) -> str:
 
 
 def asked(checks: Sequence[Check]) -> str:
-    """The verdict of the areas, or checks, that somebody asked for; ``skipped`` where all of them are of what the host
-    does not have: nothing that could be ready was looked at."""
+    """The word for people: the verdict, or ``skipped`` where all of the checks are of what the host does not have, so
+    that nothing was looked at that could be ready."""
     return SKIPPED if checks and all(check.result == SKIP for check in checks) else verdict(checks)
 
 

@@ -309,7 +309,7 @@ def _straggler(bound: Bound) -> list[Advice]:
     return [
         Advice(
             "straggler",
-            f"Mend {names}, or run without it, and {words_of}",
+            f"Fix {names}, or run without it, and {words_of}",
             gain,
             "All ranks wait for it." if gain is None else "All ranks wait for it, so a step is so much shorter.",
             "It does not help where its work itself is more than the others'.",

@@ -7,7 +7,7 @@ import os
 from typing import Any, Mapping, Sequence
 
 from .._evidence.sources import Bundle, Evidence, Live, Questions, Unavailable
-from .._ground.check import Check, asked
+from .._ground.check import Check, verdict
 
 SCHEMA = "ibready/verdict/1"
 
@@ -17,7 +17,7 @@ def verdict_object(host: str, checks: Sequence[Check], facts: dict[str, Any]) ->
     return {
         "schema": SCHEMA,
         "host": host,
-        "verdict": asked(checks),
+        "verdict": verdict(checks),
         "checks": [check.to_dict() for check in checks],
         "facts": facts,
     }

@@ -111,9 +111,7 @@ def _row(name: str, given: dict[str, Any], shows: Mapping[str, tuple[str, ...]],
 
 def _fillable(fix: Fix, fleet: bool, where: str) -> None:
     """What stands in {} is known of one host's finding, and not of each."""
-    names = [
-        name for word in (*fix.play, *fix.words) for _unused, name, _unused, _unused in Formatter().parse(word) if name
-    ]
+    names = [part[1] for word in (*fix.play, *fix.words) for part in Formatter().parse(word) if part[1]]
     for name in names:
         _known(name, VALUES, where)
     if names and fleet:

@@ -45,7 +45,8 @@ def _unreachable(name: str, seen: Mapping[str, Any], said: str) -> Absent:
     connection = str(seen.get("ansible_connection") or context.CLIARGS.get("connection") or "ssh")
     if connection not in _SSH:
         return Absent(f"unreachable by {connection}: {said}", f"{ping} tells where it stops")
-    address = _option("host", seen) or name
+    seen = {"inventory_hostname": name, **seen}
+    address = _option("host", seen)
     user, port, key = (_option(option, seen) for option in ("remote_user", "port", "private_key_file"))
     words = ["ssh", "-v", *(["-p", port] if port else []), *(["-i", key] if key else [])]
     target = shlex.quote(f"{user}@{address}" if user else address)

@@ -113,7 +113,7 @@ def _cause(said: str) -> str:
 def _refused(wanted: str, why: str) -> SandboxError:
     return SandboxError(
         f"cannot fetch {wanted}, which holds NVIDIA's library: {why}\n"
-        f"Mend what keeps `{sys.executable} -m pip download --no-deps {wanted}` from working here "
+        f"Fix what keeps `{sys.executable} -m pip download --no-deps {wanted}` from working here "
         "(pip's own configuration says where packages come from), and run this again: "
         f"what is below {KEPT} by then is not fetched again"
     )

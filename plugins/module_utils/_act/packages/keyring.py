@@ -162,7 +162,7 @@ def fetched(repository: Repository, fetch: Fetch) -> bytes:
             f"{what}: {place} is of no use any more: {exc}",
             "get the key that replaces it, or the same one prolonged, to that address, and pin its"
             " fingerprint; or, if the clock is wrong, set it",
-        ) from exc
+        ) from None
     except openpgp.KeyFileError as exc:
         raise PackageError(
             "key",

@@ -11,15 +11,15 @@ ENTRIES = declare(
     error(
         "fabric.ping.tested",
         "Every pair of this port that was planned was tested",
-        "A pair that nobody tested says nothing about the fabric. Beyond 32 hosts a sample is "
-        "planned, and what was seen says so: docs/reachability.md tells what that proves.",
+        "An untested pair says nothing about the fabric. With more than 32 hosts a sample is "
+        "planned, and the finding says so: docs/reachability.md explains what that proves.",
         ("the port or the host could not take part",),
         "fix what keeps the port or host from taking part, then verify again",
     ),
     error(
         "fabric.ping.reachable",
         "Other hosts answer over this rail",
-        "ibping over management datagrams; it ends with status 0 even if nobody answers.",
+        "ibping over management datagrams; it ends with status 0 even without an answer.",
         ("no route between the two ports, or the peer's server did not come up",),
         "trace the path with `ibtracert SRC-LID DST-LID` and look for the dead hop",
     ),
@@ -141,7 +141,7 @@ ENTRIES = declare(
         "New errors of every port would be seen",
         "A port whose counters of damaged bits and packets are both at their highest value hides all new damage. "
         "A single full counter does not, and degrades nothing.",
-        ("nobody has cleared the counters for long",),
+        ("the counters were not cleared for a long time",),
         "clear them with `ibqueryerrors --clear-errors` and record again",
         ("ibqueryerrors",),
     ),
@@ -164,7 +164,7 @@ ENTRIES = declare(
     error(
         "fabric.ping.recorded",
         "The recorded ibping lost nothing",
-        "ibping ends with status 0 even if nobody answers: only its counts tell.",
+        "ibping ends with status 0 even without an answer: only its counts show it.",
         ("a sick link on the way", "no ibping server at the other end"),
         "start `ibping -S` at the other end and repeat; trace the path with `ibtracert`",
         ("ibping",),

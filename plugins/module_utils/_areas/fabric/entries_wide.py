@@ -86,8 +86,8 @@ ENTRIES = declare(
     ),
     warning(
         "fabric.sm.standby",
-        "As many subnet managers stand by as the site wants",
-        "ibready_fabric_standbys says how many. Without one, nobody follows a dead master.",
+        "Enough subnet managers are on standby",
+        "ibready_fabric_standbys says how many. Without a standby, nothing takes over from a dead master.",
         ("a standby's opensm has stopped, or its host is cut off",),
         "start opensm on the hosts that should have it (role subnet_manager)",
         ("saquery",),
@@ -95,7 +95,7 @@ ENTRIES = declare(
     warning(
         "fabric.sm.priority",
         "No two subnet managers have the same priority",
-        "With equal ones the GUID decides who is master, which nobody chose.",
+        "With equal priorities the GUID decides who is master, which is arbitrary.",
         ("opensm runs with its default priority on more than one host",),
         "give each its own `sm_priority` in opensm.conf, the wanted master the highest",
         ("saquery",),

@@ -21,6 +21,14 @@ _VERSIONS = "gpu.driver.versions"
 _EXPECTED = "gpu.driver.expected"
 _MODULES = "gpu.driver.modules"
 _PERSISTENCE = "gpu.driver.persistence"
+# What lasts, where switching the daemon's unit on would not do it.
+_PERSISTENT = {
+    "active": "`systemctl edit nvidia-persistenced`: an ExecStart without --no-persistence-mode, then restart it; "
+    "until the next boot `nvidia-smi -pm 1` does",
+    "masked": "`systemctl unmask nvidia-persistenced`, then `systemctl enable --now nvidia-persistenced`",
+    "not installed": "install nvidia-persistenced in the driver's version, as role nvidia_driver does with the plan's "
+    "driver, and enable it; until the next boot `nvidia-smi -pm 1` does",
+}
 
 # Errors that another check is about.
 _ELSEWHERE = (
@@ -164,4 +172,5 @@ def _persistence(seen: Scope, gpu: Gpu, text: str) -> Check | None:
     cause = f"nvidia-persistenced is {daemon.value}"
     if daemon.value == "active":
         cause = "nvidia-persistenced runs with --no-persistence-mode"
-    return failed(_PERSISTENCE, subject(gpu), text, "Enabled", CAPABILITY, cause=cause)
+    remedy = _PERSISTENT.get(daemon.value, "")
+    return failed(_PERSISTENCE, subject(gpu), text, "Enabled", CAPABILITY, cause=cause, remedy=remedy)

@@ -320,7 +320,7 @@ ENTRIES = declare(
     warning(
         "gpu.xid.early",
         "The kernel's log has no early sign of a failing GPU",
-        "Errors that were corrected or contained, and Xids that nobody knows.",
+        "Errors that were corrected or contained, and unknown Xids.",
         ("the GPU's memory or one of its links begins to fail",),
         "watch whether it comes again; reset the GPU at the next service",
         ("dmesg",),

@@ -172,7 +172,7 @@ def _state(show: systemctl_show.Show) -> str:
     state = show.all.get("ActiveState", "")
     if not state:
         raise ValueError("systemctl_show: no ActiveState in it")
-    return "not installed" if show.all.get("LoadState") == "not-found" else state
+    return {"not-found": "not installed", "masked": "masked"}.get(show.all.get("LoadState", ""), state)
 
 
 def _xids(log: Dmesg) -> tuple[Xid, ...]:

@@ -161,9 +161,8 @@ ENTRIES = declare(
     error(
         "host.dmesg.kernel",
         "The kernel's log has no crash, hang or machine error",
-        "After a crash or a hang the host goes on with something missing until it is booted again. So it "
-        "does without a file system, a disk or a PCI Express link that broke, and after a memory error "
-        "that could not be corrected.",
+        "After a crash or a hang the host keeps running with something broken until it is rebooted. The same goes "
+        "for a failed file system, disk or PCI Express link, and for an uncorrectable memory error.",
         ("a driver, a disk or the machine's memory",),
         "read dmesg around it, drain the host and reboot it, look at the BMC's event log",
         ("dmesg",),
@@ -171,8 +170,8 @@ ENTRIES = declare(
     warning(
         "host.dmesg.kernel_warnings",
         "The kernel's log has no early sign of a failing machine",
-        "Disks that do not read, accesses that the IOMMU refused, and, of the last day, processes that "
-        "hang in the kernel and those that it killed for want of memory. Older ones are shown.",
+        "Disks with read errors, accesses that the IOMMU refused and, in the last day, processes that "
+        "hung in the kernel or were killed because memory ran out. Older ones are shown but do not count.",
         ("a disk, a file server, or more processes than memory",),
         "read dmesg around it",
         ("dmesg",),
@@ -182,7 +181,7 @@ ENTRIES = declare(
         "Jobs may lock as much memory as they want",
         "RDMA pins memory. Registration fails (Cannot allocate memory) at any limit that a job "
         "reaches. Jobs have the limit of the service that starts them, not a login's.",
-        ("systemd's default limit is small, and nobody raised it",),
+        ("systemd's default limit is small, and was not raised",),
         "run role ibready.cluster.host_tuning, then restart the named service; "
         "`grep locked /proc/PID/limits` shows what it has",
         ("systemctl_show", "/proc/*/limits"),
@@ -226,10 +225,11 @@ ENTRIES = declare(
     ),
     error(
         "host.service.sharp_am",
-        "SHARP's aggregation manager runs where it is to run",
-        "Judged on the host of which the inventory says so (expect.sharp_manager). Without it no job gets a tree of "
-        "the switches' aggregation nodes: NCCL goes on without SHARP. Nothing starts it at boot or after a fault.",
-        ("the host was booted, and nobody started it", "it has ended: its own log says why"),
+        "SHARP's aggregation manager runs on its host",
+        "Judged on the host that the inventory names for it (expect.sharp_manager). Without it no job gets a tree of "
+        "the switches' aggregation nodes, and NCCL continues without SHARP. It does not start by itself, neither at "
+        "boot nor after a fault.",
+        ("the host was rebooted, and it was not started", "it has ended: see its own log"),
         "`systemctl status sharp_am`, and /var/log/sharp_am.log; it has to run on the port that opensm has. Starting "
         "it resets the trees, which harms jobs that use SHARP; then `sharp_hello` on a GPU host",
         ("systemctl_show",),

@@ -84,8 +84,8 @@ ENTRIES = declare(
     error(
         "host.cpu.clock",
         "The kernel's clock is quick to read",
-        "Frameworks and NCCL ask for the time all the while. Read over a bus it costs a microsecond and "
-        "more, and one CPU waits for the other: steps take several times as long.",
+        "Frameworks and NCCL read the time constantly. Over a bus each read costs a microsecond or "
+        "more, and CPUs wait for each other: steps take several times as long.",
         ("the kernel found the processors' clock (tsc) unstable, or was told to use another",),
         "`dmesg | grep -i -e clocksource -e tsc`; take clocksource= from the kernel command line, update "
         "the BIOS, power cycle the host",
@@ -94,14 +94,14 @@ ENTRIES = declare(
     error(
         "host.disk.writable",
         "Services and jobs can write where they have to",
-        "On /, /var, /tmp, /run, /dev/shm, where engines keep images, and what /etc/fstab has on disks. A "
-        "file system made to be read only is none.",
+        "On /, /var, /tmp, /run, /dev/shm, where engines keep images, and what /etc/fstab mounts from disks. File "
+        "systems that are read-only by design are not checked.",
         (
             "a disk failed or its file system is damaged, and the kernel mounted it read-only",
             "the file system is full",
         ),
         "`dmesg | grep -i -e error -e remount` and `df -h`: replace the disk or run fsck from a rescue "
-        "system; where it is full, `du -xh --max-depth=2 DIRECTORY | sort -h | tail`",
+        "system; if it is full, `du -xh --max-depth=2 DIRECTORY | sort -h | tail`",
         ("/proc/self/mounts", "df"),
     ),
     warning(
@@ -115,7 +115,7 @@ ENTRIES = declare(
     error(
         "host.disk.nvme",
         "No NVMe disk has died",
-        "The kernel gives a disk up that does not answer any more; what is mounted from it fails.",
+        "The kernel gives up a disk that no longer answers; whatever is mounted from it fails.",
         ("the disk, its slot or its firmware",),
         "`dmesg | grep nvme`, `nvme list`; power cycle the host, then replace the disk",
         ("/sys/class/nvme", "/sys/class/nvme/*/state"),
@@ -131,8 +131,8 @@ ENTRIES = declare(
     warning(
         "host.name.resolves",
         "The host finds itself by its name",
-        "MPI, Slurm and the frameworks' rendezvous look the host's own name up, and wait or give up "
-        "where nobody knows it.",
+        "MPI, Slurm and the frameworks' rendezvous look up the host's own name, and wait or give up "
+        "if it does not resolve.",
         ("neither /etc/hosts nor DNS has the host's name, or DNS does not answer",),
         "`getent ahosts $(hostname)`, `cat /etc/resolv.conf /etc/hosts`; name the host in DNS or /etc/hosts",
         ("/proc/sys/kernel/hostname", "getent_ahosts"),
@@ -147,8 +147,8 @@ ENTRIES = declare(
     ),
     warning(
         "host.bmc.log",
-        "The BMC's event log has no fault of the last days that still holds",
-        "Older ones, those that are said to be over and those of a sensor that reads well now are shown.",
+        "The BMC's event log has no recent fault that still persists",
+        "Older faults, faults marked as over, and faults of a sensor that now reads well are shown but do not count.",
         ("the part that the finding names",),
         "`ipmitool sel elist`; replace the part, then `ipmitool sel clear`",
         ("/dev/ipmi0", "ipmi_sel"),

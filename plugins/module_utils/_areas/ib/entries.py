@@ -121,16 +121,16 @@ ENTRIES = declare(
         "ib.port.state",
         "The port is Active",
         "Only an Active port carries data. Initializing means that no subnet manager set it up. "
-        "Ports that somebody counts on are judged; of a host that nobody expects anything of, "
-        "those of a host without a single link that is up.",
+        "Judged are the ports that are expected. If nothing is expected of a host, its ports are judged only if "
+        "none of them has a link.",
         ("the cable is pulled, the transceiver is dead or the switch port is disabled",),
         "look at `ibstat` and the switch port; reseat the cable, then swap cable and transceiver",
         _STATES,
     ),
     warning(
         "ib.port.idle",
-        "No port of a host that nobody expects anything of is down beside others that are up",
-        "Nobody says how many rails this host has, so a port that is down may be a broken rail or "
+        "On a host without expectations, no port is down while others are up",
+        "Nothing says how many rails this host has, so a port that is down may be a broken rail, or "
         "one that was never cabled.",
         ("the port is not cabled, or its cable, transceiver or switch port is dead",),
         "set ibready_expect.hcas (or name the port in ibready_expect.ignore), then verify again",
@@ -157,7 +157,7 @@ ENTRIES = declare(
     warning(
         "ib.port.even",
         "Equal HCAs in one subnet run at the same rate",
-        "Looked at where no exact rate is expected: a port that is no rail by count may still be one that fell back.",
+        "Checked if no exact rate is expected: a port that does not count as a rail may be one that fell back.",
         ("the link fell back to a lower speed or fewer lanes",),
         "compare both ends with `iblinkinfo`; if it is meant so, name it in ibready_expect.ignore",
         (f"{_PORT}/rate|ibstat|ibstatus", "sminfo"),
@@ -242,7 +242,7 @@ ENTRIES = declare(
         "The link did not go down again and again in earlier days",
         "It is quiet now, or goes down about once a day. What was more than 30 days ago does not count.",
         ("a cable or transceiver that is about to fail, or work on the cabling or the switch",),
-        "where nobody changed the cable since, swap it in the next maintenance; the counts begin anew with a boot",
+        "if the cable has not been replaced since, swap it in the next maintenance; a reboot resets the counts",
         (f"{_PORT}/counters/*|{_CARRIER}_down_count|{_CARRIER}_changes",),
     ),
     warning(

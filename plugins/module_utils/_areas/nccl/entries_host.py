@@ -83,8 +83,8 @@ ENTRIES = declare(
     error(
         "nccl.gdr.level",
         "NCCL of this release would use GPUDirect RDMA on every rail",
-        "It does so up to a distance between GPU and HCA: behind PCIe switches (PXB) where nobody "
-        "sets NCCL_NET_GDR_LEVEL, farther on superchips.",
+        "It does so up to a certain distance between GPU and HCA: by default (without NCCL_NET_GDR_LEVEL) behind "
+        "PCIe switches (PXB), and farther on superchips.",
         (
             "NCCL_NET_GDR_LEVEL is too low",
             "the rail goes by the processor: no PCIe switch joins it with a GPU",
@@ -96,8 +96,8 @@ ENTRIES = declare(
     warning(
         "nccl.copies.library",
         "Nothing leads processes to another NCCL release",
-        "Copies in Python environments are listed, and are no fault: a job chooses them. One that "
-        "a file of the system leads everybody to is.",
+        "Copies in Python environments are listed and are not a fault: a job chooses them. A copy that "
+        "a system file makes every process use is a fault.",
         ("LD_LIBRARY_PATH or /etc/ld.so.conf.d names a folder with another copy",),
         "take the folder out of the file that names it",
         ("nccl_copies",),
@@ -125,7 +125,7 @@ ENTRIES = declare(
         "NCCL_COLLNET_ENABLE in nccl.conf and in what files and units put into the environment of every job; without "
         "it NCCL never tries. Judged where the inventory says so (expect.sharp).",
         (
-            "nobody has set NCCL_COLLNET_ENABLE",
+            "NCCL_COLLNET_ENABLE is not set",
             "a file or unit that goes before nccl.conf sets it otherwise",
         ),
         "nccl_conf_variables: {NCCL_COLLNET_ENABLE: '1'}, and role nccl; see docs/sharp.md",
@@ -138,7 +138,7 @@ ENTRIES = declare(
         "itself it does so on InfiniBand and not on RoCE. Looked for in nccl.conf and in what files and units put into "
         "the environment of every job. Judged where the inventory names the release (expect.spectrum_x).",
         (
-            "nobody has set NCCL_IB_ADAPTIVE_ROUTING",
+            "NCCL_IB_ADAPTIVE_ROUTING is not set",
             "a file or unit that goes before nccl.conf sets it to 0",
         ),
         "nccl_conf_variables: {NCCL_IB_ADAPTIVE_ROUTING: '1'}, and role nccl; see docs/spectrum-x.md",

@@ -60,7 +60,7 @@ ENTRIES = declare(
     error(
         "nccl.log.hcas",
         "NCCL had every rail of each host, and no other HCA",
-        "NCCL lists the ports that it may use. One that is missing is a rail that nobody uses.",
+        "NCCL lists the ports that it may use. If one is missing, that rail is not used.",
         ("a port was down when the job started", "NCCL_IB_HCA names other devices"),
         "compare with `ibstat` and NCCL_IB_HCA: without `=` it is a prefix, and only one `^` or "
         "`=` at its very start counts",
@@ -77,8 +77,8 @@ ENTRIES = declare(
     error(
         "nccl.log.bootstrap",
         "The ranks met on an interface that leads to other hosts",
-        "The loopback interface, bridges of containers and VPNs are picked where NCCL is not told "
-        "better; the job then hangs, or its TCP traffic goes through them.",
+        "Without a setting, NCCL may pick the loopback interface, a container bridge or a VPN. "
+        "The job then hangs, or its TCP traffic goes through it.",
         ("NCCL_SOCKET_IFNAME names it, is not set, or excludes too little: `^ib` leaves lo",),
         "NCCL_SOCKET_IFNAME with the interface's name (`=eth0`), or `^ib,docker,lo,virbr,veth`",
         _LOG,
@@ -86,7 +86,7 @@ ENTRIES = declare(
     error(
         "nccl.log.version",
         "All ranks load the same NCCL release",
-        "Releases do not speak with each other. From 2.23 on NCCL compares them itself.",
+        "Releases do not work with each other. From 2.23 on, NCCL compares them itself.",
         ("a wheel brings its own NCCL beside the system's", "hosts have different environments"),
         "one NCCL in every environment; `LD_DEBUG=libs` shows which library is loaded",
         _LOG,

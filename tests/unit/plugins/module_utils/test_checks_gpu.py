@@ -484,6 +484,21 @@ def test_persistence_is_off_only_where_the_daemon_was_looked_for(daemon: Reading
 
 
 @pytest.mark.parametrize(
+    ("state", "lasts"),
+    [
+        ("inactive", "`systemctl enable --now nvidia-persistenced`"),
+        ("failed", "`systemctl enable --now nvidia-persistenced`"),
+        ("masked", "`systemctl unmask nvidia-persistenced`, then"),
+        ("active", "an ExecStart without --no-persistence-mode"),
+        ("not installed", "install nvidia-persistenced in the driver's version"),
+    ],
+)
+def test_what_keeps_persistence_over_a_boot_is_told_by_what_lacks(state: str, lasts: str) -> None:
+    found = replace(broken(persistence="Disabled"), persistenced=Reading(state))
+    assert lasts in one_of("gpu.driver.persistence", found).remedy
+
+
+@pytest.mark.parametrize(
     ("found", "machine", "expect", "result", "cause"),
     [
         (facts(), bus(A, B), {"gpus": 2}, "pass", ""),

@@ -141,6 +141,7 @@ def test_the_persistence_daemon_is_asked_where_a_mode_is_off() -> None:
     for said, state in (
         ("LoadState=loaded\nActiveState=active\n", "active"),
         ("LoadState=not-found\nActiveState=inactive\n", "not installed"),
+        ("LoadState=masked\nActiveState=inactive\n", "masked"),
     ):
         tree.command(show, said)
         assert gpu.observe(tree, GPUS).persistenced.value == state

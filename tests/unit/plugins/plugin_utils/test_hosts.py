@@ -162,7 +162,7 @@ SSH = {"ansible_host": "10.0.0.7", "ansible_port": 2222, "ansible_user": "ops"}
     ],
 )
 def test_whoever_is_not_reached_is_told_the_command_that_ansible_used(said: dict[str, Any], command: str) -> None:
-    host = gathered(ibready_node=LOST, inventory_hostname="n1", **said)
+    host = gathered(ibready_node=LOST, **said)
     assert f"try `{command}`, as Ansible did; `ansible n1 -m ping -vvv`" in host.remedy
     assert host.address == said.get("ansible_host", "n1")
 

@@ -213,6 +213,17 @@ TRIED_COMMANDS: dict[str, tuple[Plant, ...]] = {
     "roce.trust": (Plant("the DSCP is not trusted any more since the reboot"),),
     "nvlink.manager": (Plant("the fabric manager was stopped"),),
     "nvlink.manager_masked": (Plant("the fabric manager is masked since a driver was changed"),),
+    "gpu.persistence_off": (
+        Plant(
+            node=({"more": {"smi": {"all": {"persistence_mode": "Disabled"}}}},),
+            evidence=(
+                {
+                    "command": "systemctl_show@nvidia-persistenced",
+                    "stdout": "Id=nvidia-persistenced.service\nLoadState=loaded\nActiveState=inactive\n",
+                },
+            ),
+        ),
+    ),
     "gpu.persistence": (
         Plant("persistence mode was never switched on"),
         Plant("the persistence daemon runs as the distribution starts it"),

@@ -222,7 +222,7 @@ def test_the_page_shows_no_thousands_of_good_pings() -> None:
     seen = report(known)
     assert len(seen["pings"]) == 1104
     page = pages.parse(html.render(seen))
-    assert "Of 1,104 pings, 46 in which something is wrong or missing" in page.words
+    assert "The 46 of 1,104 pings that have a problem or are missing" in page.words
     assert sum(one.attributes.get("data-sent") == "50" for one in page.elements) == 46
 
 
