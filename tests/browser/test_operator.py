@@ -159,7 +159,7 @@ def test_how_hosts_went_is_a_table_of_signs_and_what_was_not_looked_at_is_none(p
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(("language", "unseen"), [("en-GB", "not looked at"), ("zh-CN", "未检查")])
+@pytest.mark.parametrize(("language", "unseen"), [("en-GB", "not checked"), ("zh-CN", "未检查")])
 def test_the_page_of_a_host_tells_which_findings_came_and_went(
     open_page: Open, width: int, language: str, unseen: str
 ) -> None:

@@ -163,7 +163,7 @@ def test_a_host_that_stands_apart_and_of_which_a_check_tells_opens_nothing(waive
         found = section(runs.run(hosts), Speech())
         assert found is not None
         assert found.odd == odd
-        assert "Apart: n3" in " ".join(Piece(found.html).text.split())
+        assert "Outliers: n3" in " ".join(Piece(found.html).text.split())
 
 
 def test_what_nobody_stands_apart_in_is_folded_behind_what_somebody_does() -> None:

@@ -69,7 +69,7 @@ def test_the_first_run_has_none_and_a_run_that_cannot_be_read_is_told() -> None:
     assert told.went(run(n1="n"), Speech()) is None
     made = told.went(run(("reports/x.json is damaged",), n1="n"), Speech())
     assert made is not None
-    assert "A run that cannot be read: reports/x.json is damaged" in " ".join(Piece(made.html).text.split())
+    assert "A kept run cannot be read: reports/x.json is damaged" in " ".join(Piece(made.html).text.split())
     assert made.odd
 
 
@@ -87,7 +87,7 @@ def test_every_state_has_a_sign_and_a_word_beside_its_colour() -> None:
 
 def test_the_first_screen_tells_who_fails_since_when_and_who_flaps() -> None:
     said = pages.words(run(n1="rrnnn", n2="nnnnn", n3="rnrnr"))
-    assert "Not ready, or unknown, in more than one run: n2 (5 runs, since 2026-11-18 19:41 UTC or before)" in said
+    assert "Not ready or unknown in more than one run: n2 (5 runs, since 2026-11-18 19:41 UTC or earlier)" in said
     assert "n1 (3 runs, since 2026-11-20 19:41 UTC)" in said
     assert "Changed often: n3 (4 times in 5 runs)" in said
     quiet = pages.words(run(n1="rrr", n2="rrn"))
