@@ -20,7 +20,8 @@ def test_every_link_leads_to_a_file_and_an_anchor(one: Page) -> None:
 
 @pytest.mark.parametrize("one", PAGES, ids=lambda one: one.name)
 def test_every_link_is_of_the_kind_that_is_looked_at(one: Page) -> None:
-    assert one.others == []
+    if one.name != "CHANGELOG.md":  # antsibull-changelog writes its own.
+        assert one.others == []
 
 
 def dead(one: Page) -> list[str]:
