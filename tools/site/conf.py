@@ -34,4 +34,23 @@ html_title = f"ibready {version}"
 html_copy_source = False
 html_show_sourcelink = False
 html_show_copyright = False
-html_theme_options = {"navigation_with_keys": True}
+# The tables of options are coloured for a white page, and their links are too pale to be read.
+_LINKS = {"antsibull-links-background": "#1f6f71", "antsibull-links-background-active": "#17585a"}
+_DARK = {
+    **{f"antsibull-table-background-{part}": "var(--color-background-secondary)" for part in ("header", "even")},
+    "antsibull-table-background-odd": "var(--color-background-primary)",
+    "antsibull-table-border": "var(--color-background-border)",
+    "antsibull-narrowtable-background": "var(--color-background-secondary)",
+    **{f"antsibull-option-{part}": "#d9a6ff" for part in ("type", "elements")},
+    **{f"antsibull-option-{part}": "#7fd48a" for part in ("version-added", "aliases")},
+    **{f"antsibull-option-{part}": "#8ab8ff" for part in ("default", "sample")},
+    "antsibull-option-sample-header": "inherit",
+    **{f"antsibull-{part}": "#ff8f8f" for part in ("option-required", "attribute-support-none")},
+    "antsibull-attribute-support-partial": "#e0d060",
+    "antsibull-attribute-support-full": "#7fd48a",
+}
+html_theme_options = {
+    "navigation_with_keys": True,
+    "light_css_variables": _LINKS,
+    "dark_css_variables": {**_LINKS, **_DARK},
+}
