@@ -54,7 +54,8 @@ def build() -> None:
 def bootstrap() -> None:
     cache = HOME / ".ansible/test/cache"
     cache.mkdir(parents=True, exist_ok=True)
-    (cache / "get_pip_24_2.py").write_text(BOOTSTRAP)
+    for release in ("24_2", "25_2"):  # Of ansible-core 2.19, and of those after it.
+        (cache / f"get_pip_{release}.py").write_text(BOOTSTRAP)
 
 
 def of(names: Sequence[str], option: str = "--test") -> list[str]:

@@ -40,3 +40,16 @@ def test_by_night_and_when_asked_for_all_tests_read_everything(monkeypatch: pyte
 
 def test_a_test_is_run_by_its_name() -> None:
     assert sanity.runs(["import"]) == [["--test", "import"]]
+
+
+def test_every_release_ignores_the_same_and_nothing_of_the_archive() -> None:
+    """The built collection has no tests, so nothing of what it holds can be ignored."""
+    files = sorted((sanity.ROOT / "tests/sanity").glob("ignore-2.*.txt"))
+    assert [path.name for path in files] == ["ignore-2.19.txt", "ignore-2.20.txt", "ignore-2.21.txt"]
+    (text,) = {path.read_text() for path in files}
+    for line in text.splitlines():
+        name, test, _hash, *reason = line.split()
+        assert (sanity.ROOT / name).exists()
+        assert name.startswith(("sandbox/", "tests/", "cluster/", "collections/"))
+        assert test in ("shebang", "symlinks")
+        assert reason
