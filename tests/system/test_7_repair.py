@@ -105,7 +105,7 @@ def left(box: Box) -> list[Fault]:
 def repair(box: Box, **variables: Any) -> tuple[int, str]:
     """How many acts were planned, and all that was said."""
     done = box.playbook("playbooks/repair.yml", "-e", json.dumps(variables))
-    planned = re.search(r"^REPAIR: (\d+) acts?, ", done.stdout, re.MULTILINE)
+    planned = re.search(r"^REPAIR: (\d+) actions?, ", done.stdout, re.MULTILINE)
     assert planned is not None, done.stdout
     return int(planned.group(1)), said(done.stdout)
 
