@@ -11,6 +11,8 @@ from ansible import constants, context
 from ansible.errors import AnsibleError
 from ansible.plugins.loader import connection_loader
 
+from ...module_utils._evidence.redact import masked
+
 # What the finding of an unreachable host keeps as its evidence.
 ADDRESS = "address"
 _SSH = ("ssh", "smart", "ansible.builtin.ssh", "ansible.legacy.ssh")
@@ -41,7 +43,9 @@ def absent(name: str, seen: Mapping[str, Any], reached: Mapping[str, Any]) -> Ab
 
 
 def _unreachable(name: str, seen: Mapping[str, Any], said: str) -> Absent:
-    ping = f"`ansible {shlex.quote(name)} -m ping -vvv`, with the same inventory,"
+    sources = seen.get("ansible_inventory_sources") or ("INVENTORY",)
+    given = [word for source in sources for word in ("-i", str(source))]
+    ping = f"`{shlex.join(['ansible', name, *given, '-m', 'ping', '-vvv'])}`"
     connection = str(seen.get("ansible_connection") or context.CLIARGS.get("connection") or "ssh")
     if connection not in _SSH:
         return Absent(f"unreachable by {connection}: {said}", f"{ping} tells where it stops")
@@ -52,7 +56,7 @@ def _unreachable(name: str, seen: Mapping[str, Any], said: str) -> Absent:
     target = shlex.quote(f"{user}@{address}" if user else address)
     # They are words of a shell already, quoted as the site wants them.
     more = [_option("ssh_common_args", seen), _option("ssh_extra_args", seen)]
-    by_hand = " ".join([shlex.join(words), *filter(None, more), target])
+    by_hand = masked(" ".join([shlex.join(words), *filter(None, more), target]))
     return Absent(
         f"unreachable by ssh: {said}", f"try `{by_hand}`, as Ansible did; {ping} tells each step of its own", address
     )

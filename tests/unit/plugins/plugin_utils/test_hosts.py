@@ -163,7 +163,7 @@ SSH = {"ansible_host": "10.0.0.7", "ansible_port": 2222, "ansible_user": "ops"}
 )
 def test_whoever_is_not_reached_is_told_the_command_that_ansible_used(said: dict[str, Any], command: str) -> None:
     host = gathered(ibready_node=LOST, **said)
-    assert f"try `{command}`, as Ansible did; `ansible n1 -m ping -vvv`" in host.remedy
+    assert f"try `{command}`, as Ansible did; `ansible n1 -i INVENTORY -m ping -vvv`" in host.remedy
     assert host.address == said.get("ansible_host", "n1")
 
 
@@ -173,10 +173,19 @@ def test_the_command_line_and_the_environment_tell_user_and_arguments_too(monkey
     assert "`ssh -v -F /etc/other root@n1`" in gathered(ibready_node=LOST, inventory_hostname="n1").remedy
 
 
+def test_the_inventory_is_the_one_that_was_given_and_a_password_stays_out() -> None:
+    proxy = "-o ProxyCommand='sshpass -p geheim ssh -W %h:%p gate'"
+    said = {"ansible_inventory_sources": ["inventories/my site"], "ansible_ssh_common_args": proxy}
+    remedy = gathered(ibready_node=LOST, inventory_hostname="n1", **said).remedy
+    assert "`ansible n1 -i 'inventories/my site' -m ping -vvv`" in remedy
+    assert "sshpass -p [masked] ssh -W %h:%p gate" in remedy
+    assert "geheim" not in remedy
+
+
 def test_a_host_that_no_ssh_leads_to_is_told_no_ssh() -> None:
     host = gathered(ibready_node=LOST, ansible_connection="containers.podman.podman")
     assert host.absent == "unreachable by containers.podman.podman: no route to host"
-    assert host.remedy == "`ansible n1 -m ping -vvv`, with the same inventory, tells where it stops"
+    assert host.remedy == "`ansible n1 -i INVENTORY -m ping -vvv` tells where it stops"
 
 
 def test_a_host_that_was_contacted_and_could_not_be_judged_takes_part() -> None:
