@@ -68,7 +68,7 @@ def link_back(root: Path, source: Path) -> None:
     """Have the page of each plugin name the pages that tell of it."""
     named = names.plugins(source / PLUGINS)
     for plugin, pages in names.told_in(source, navigation.pages(root), named).items():
-        lines = ["", "Pages that tell of it", "-" * 21, "", *(f"- :doc:`/{page}`" for page in pages), ""]
+        lines = ["", "Pages that mention it", "-" * 21, "", *(f"- :doc:`/{page}`" for page in pages), ""]
         with (source / f"{plugin}.rst").open("a", encoding="utf-8") as file:
             file.write("\n".join(lines))
 
