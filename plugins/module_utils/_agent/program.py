@@ -239,7 +239,7 @@ def _verify(given: argparse.Namespace, parser: _Parser) -> int:
     if given.json:
         print(json.dumps(result, indent=1))
     else:
-        _show(_model.asked(checks), host, checks, judged.facts, quiet=given.quiet)
+        _show(_model.verdict_word(checks), host, checks, judged.facts, quiet=given.quiet)
     return STATUS[result["verdict"]]
 
 

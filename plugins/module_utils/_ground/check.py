@@ -146,7 +146,7 @@ def verdict(checks: Sequence[Check]) -> str:
     return READY
 
 
-def asked(checks: Sequence[Check]) -> str:
+def verdict_word(checks: Sequence[Check]) -> str:
     """The word for people: the verdict, or ``skipped`` where all of the checks are of what the host does not have, so
     that nothing was looked at that could be ready."""
     return SKIPPED if checks and all(check.result == SKIP for check in checks) else verdict(checks)

@@ -99,7 +99,7 @@ def judge(
     if not module.params["bundle"]:
         result["clock"] = {"began": began, "ended": time.time()}
     verdict = result["verdict"]
-    skipped = _model.asked(checks) == _model.SKIPPED
+    skipped = _model.verdict_word(checks) == _model.SKIPPED
     findings = _model.absent(checks) if skipped else [fold.told(line) for line in fold.folded(_model.trouble(checks))]
     said = f"{host} is {verdict}: {'; '.join(findings)}"
     if module.params["answer"] == brief.FINDINGS:
