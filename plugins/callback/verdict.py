@@ -19,8 +19,9 @@ description:
   - With C(-v), with O(ibready.cluster.ibverify#module:answer) given, and where the module itself
     failed, the output is Ansible's own.
   - Of a playbook that ends because hosts are not ready, it prints what Ansible would print as an
-    error of a task for each host below the recap, equal hosts once. The exit status is Ansible's.
-    With C(-v) the output is Ansible's own.
+    error of a task for each host below the recap, equal hosts once. A host that cannot be visited,
+    which the report judges C(unknown), is a line. The exit status is Ansible's. With C(-v) the
+    output is Ansible's own.
   - Every other module is printed as P(ansible.builtin.minimal#callback) does, and all else of
     playbooks as P(ansible.builtin.default#callback) does.
 requirements:
@@ -47,8 +48,9 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import verdi
 _OURS = "ibready.cluster."
 # Those that answer in short where `ansible` itself asks (plugin_utils/_site/verify_action.py).
 JUDGES = frozenset({"containerverify", "hostverify", "ibverify", "ncclverify", "nvlinkverify", "stackverify"})
-# What such a task of a playbook has among its variables.
-_TOLD = "__told"
+# What tasks of playbooks have among their variables: one that fails for what the table has told, and one that visits
+# hosts, of which the table will tell whoever did not answer.
+_TOLD, _WILL = "__told", "__will_be_told"
 _COLORS = {
     "": "COLOR_HIGHLIGHT",
     READY: "COLOR_OK",
@@ -72,7 +74,16 @@ def folds(task: Any) -> bool:
 
 def ends(task: Any) -> bool:
     """Whether the task of a playbook fails for what the table above it has told."""
-    return _TOLD in task.vars and not ad_hoc() and not context.CLIARGS.get("verbosity")
+    return _has(task, _TOLD)
+
+
+def visits(task: Any) -> bool:
+    """Whether the task of a playbook visits hosts, and the table below it tells of those that did not answer."""
+    return _has(task, _WILL)
+
+
+def _has(task: Any, word: str) -> bool:
+    return word in task.vars and not ad_hoc() and not context.CLIARGS.get("verbosity")
 
 
 def _base() -> type[CallbackBase]:
@@ -107,6 +118,8 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
         ours = folds(result.task)
         if ends(result.task) and not ignore_errors:
             self._bad[result.host.get_name()] = str(result.result.get("msg") or "")
+        elif visits(result.task):
+            self._absent("failed", result)
         elif ours and result.result.get("verdict", READY) not in (READY, DEGRADED):
             self._keep(result, verdicts.told(result.result))
         else:
@@ -116,6 +129,8 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
     def v2_runner_on_unreachable(self, result: Any) -> None:
         if folds(result.task):
             self._keep(result, verdicts.unreachable(result.result.get("msg")))
+        elif visits(result.task):
+            self._absent("unreachable", result)
         else:
             super().v2_runner_on_unreachable(result)
 
@@ -126,6 +141,12 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
     def _keep(self, result: Any, entry: verdicts.Told) -> None:
         self._handle_warnings(result.result)
         self._told[result.host.get_name()] = entry
+
+    def _absent(self, word: str, result: Any) -> None:
+        if self._last_task_banner != result.task._uuid:
+            self._print_task_banner(result.task)
+        line = verdicts.absent(word, result.host.get_name(), result.result.get("msg"))
+        self._display.display(line, color=constants.COLOR_UNREACHABLE)
 
     def _tell(self) -> None:
         kept, self._told = self._told, {}

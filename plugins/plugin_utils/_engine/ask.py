@@ -29,15 +29,21 @@ _NOTHING = f"{_OURS}report"
 _MOST = 300
 # What ssh says at the end of a session with a terminal, whatever the program did.
 _CLOSED = re.compile(r"(?:Shared )?[Cc]onnection to \S+ closed")
+_TRACEBACK = "Traceback (most recent call last)"
+_ERROR = re.compile(r"(?i)not found|no such|denied|not permitted|cannot|error")
 _NEXT = (
     "Next: look at module_stdout and module_stderr, at the host's Python (ansible_python_interpreter) and its login."
 )
 
 
 def _telling(text: str) -> str:
-    """The last line that says anything: where a Python fails it is the error itself. ssh's own is none."""
+    """The line that tells most: of a Python that fails the last, of others the first that sounds like an error, or
+    the last. ssh's own is none."""
     lines = [line.strip() for line in text.split("\n") if line.strip() and not _CLOSED.match(line)]
-    return plain(lines[-1][:_MOST]) if lines else ""
+    if not lines:
+        return ""
+    errors = () if _TRACEBACK in text else filter(_ERROR.search, lines)
+    return plain(next(iter(errors), lines[-1])[:_MOST]).rstrip(".")
 
 
 class EngineAction(ActionBase):
@@ -72,7 +78,8 @@ class EngineAction(ActionBase):
             host = (named.get("task_vars") or {}).get("inventory_hostname")
             said = _telling(str(done.get("module_stderr") or "")) or _telling(str(done["module_stdout"]))
             more = f" It said: {said}." if said else ""
-            done["msg"] = f"{host}: {name} gave no answer that can be read: {done.get('msg')}{more} {_NEXT}"
+            why = str(done.get("msg")).strip().rstrip(".")
+            done["msg"] = f"{host}: {name} gave no answer that can be read: {why}.{more} {_NEXT}"
         return done
 
     def _configure_module(self, module_name: str, module_args: dict[str, Any], task_vars: Any) -> tuple[Any, str]:

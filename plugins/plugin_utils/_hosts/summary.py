@@ -126,6 +126,8 @@ def counts(host: Mapping[str, Any]) -> str:
     return _model.counted("waived" if check["waived"] else check["result"] for check in host["checks"])
 
 
+# What a check is about that is about nothing smaller.
+_HOST = "host"
 # Where more is told of what a run ended with.
 ABOVE = "The table above tells why, and what next."
 
@@ -136,10 +138,10 @@ def bad(report: Mapping[str, Any], accepted: Collection[str] = GOOD) -> dict[str
     for name, host in report["hosts"].items():
         if host["verdict"] in accepted:
             continue
-        found[name] = f"{name} is {host['verdict']}: {_worst(host)}. {ABOVE}"
+        found[name] = f"{name} is {host['verdict']}: {_worst(host)}."
     for name, said in _bad_fabrics(report, accepted).items():
         found[name] = f"{found[name]} And {said}" if name in found else said
-    return {name: plain(said) for name, said in found.items()}
+    return {name: plain(f"{said} {ABOVE}") for name, said in found.items()}
 
 
 def _worst(judged: Mapping[str, Any]) -> str:
@@ -147,7 +149,8 @@ def _worst(judged: Mapping[str, Any]) -> str:
     if not lines:
         return "no check ran"
     more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
-    return f"{lines[0].check.id} {lines[0].subject}{more}"
+    subject = f" {lines[0].subject}" if lines[0].subject != _HOST else ""
+    return f"{lines[0].check.id}{subject}{more}"
 
 
 def _bad_fabrics(report: Mapping[str, Any], accepted: Collection[str]) -> dict[str, str]:
@@ -156,7 +159,7 @@ def _bad_fabrics(report: Mapping[str, Any], accepted: Collection[str]) -> dict[s
     first = next(iter(report["hosts"]), "")
     found: dict[str, str] = {}
     if reported["error"] and UNKNOWN_VERDICT not in accepted:
-        found[first] = f"the fabric was not judged: {reported['error']}"
+        found[first] = f"the fabric was not judged: {reported['error'].removesuffix('.')}."
     for fabric in reported["fabrics"]:
         if fabric["verdict"] in accepted:
             continue

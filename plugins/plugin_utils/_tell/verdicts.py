@@ -84,6 +84,11 @@ def _believed(found: _Waiving) -> None:
         raise AnswerError(f"{READY}, but {odd} checks did not pass", "counts")
 
 
+def absent(word: str, host: str, said: Any) -> str:
+    """What is printed of a host that a playbook goes on without."""
+    return _line(f"{word}: [{host}]: {str(said or 'no message').removeprefix('Task failed: ')}")
+
+
 def unreachable(said: Any) -> Told:
     """What is printed of a host that did not answer."""
     return Told(UNREACHABLE, (), (_line(str(said or "no message")),))

@@ -90,7 +90,7 @@ def test_a_host_that_is_not_ready_fails_the_run_after_the_report(run: Run) -> No
     assert result["failed"] is True
     assert result["verdicts"]["n2"] == "unknown"
     assert result["msg"].startswith("n1 is unknown: ")
-    assert "n2 is unknown: host.access.reachable host. The table above tells why" in result["msg"]
+    assert "n2 is unknown: host.access.reachable. The table above tells why" in result["msg"]
     assert json.loads(Path(result["json"]).read_text())["hosts"]["n2"]["verdict"] == "unknown"
 
 

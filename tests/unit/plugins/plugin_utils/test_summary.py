@@ -38,4 +38,4 @@ def test_why_it_could_not_be_asked_is_said_beside_what_is_wrong_with_the_host() 
     run = runs.run({"n1": runs.judged(runs.check("fail"))}, fabric=runs.fabric(error="no umad"))
     said = summary.bad(run)["n1"]
     assert said.startswith("n1 is not_ready: ib.port.state")
-    assert said.endswith("And the fabric was not judged: no umad")
+    assert said.endswith("And the fabric was not judged: no umad. " + summary.ABOVE)

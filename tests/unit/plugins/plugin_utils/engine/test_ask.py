@@ -27,7 +27,7 @@ from ansible_collections.ibready.cluster.plugins.action import hostverify, node_
 from ansible_collections.ibready.cluster.plugins.module_utils._engine import bootstrap
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect
 from ansible_collections.ibready.cluster.plugins.modules import hostverify as module
-from ansible_collections.ibready.cluster.plugins.plugin_utils._engine import pack
+from ansible_collections.ibready.cluster.plugins.plugin_utils._engine import ask, pack
 from ansible_collections.ibready.cluster.plugins.plugin_utils._engine.ask import EngineAction
 from tests.gauntlet import render
 from tests.unit import engines
@@ -203,6 +203,19 @@ def test_who_answers_nonsense_is_named_with_the_next_step(host: Host, said: byte
     assert answer["failed"] is True
     assert answer["msg"].startswith("n1: ibready.cluster.node_facts gave no answer that can be read")
     assert "Next: " in answer["msg"]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("pyenv: python3.13: command not found\n\nNote: see 'pyenv help'.\n", "pyenv: python3.13: command not found"),
+        ('Traceback (most recent call last):\n  raise X("not found")\nX: boom\n', "X: boom"),
+        ("Welcome\nno more.\nConnection to n1 closed.\r\n", "no more"),
+        ("Connection to n1 closed.\n", ""),
+    ],
+)
+def test_of_what_a_failed_program_said_the_line_that_tells_most_is_told(said: str, told: str) -> None:
+    assert ask._telling(said) == told
 
 
 @pytest.mark.parametrize("word", ["absent", "damaged", "ordinary", {"a": 1}, None])

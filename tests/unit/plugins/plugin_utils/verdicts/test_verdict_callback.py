@@ -178,6 +178,27 @@ def test_with_v_and_with_ignored_errors_a_playbook_ends_as_ansible_does(
     assert left == ["v2_runner_on_failed"] * 2
 
 
+@pytest.mark.parametrize("word", ["unreachable", "failed"])
+def test_a_host_that_cannot_be_visited_is_a_line(
+    monkeypatch: pytest.MonkeyPatch, left: list[str], word: str
+) -> None:
+    for verbosity in (0, 1):
+        callback, lines = printing(began(monkeypatch, args=("verify.yml",), verbosity=verbosity))
+        visit = result("n1", {"msg": "Task failed: no route\x1b"}, "ibready.cluster.hostverify")
+        visit.task.vars, visit.task._uuid = {"__will_be_told": True}, "visit"
+        callback._print_task_banner = lambda task: lines.append("TASK [Visit]")
+        getattr(callback, f"v2_runner_on_{word}")(visit)
+        assert lines == ([] if verbosity else ["TASK [Visit]", f"{word}: [n1]: no route?"])
+    assert left == [f"v2_runner_on_{word}"]
+
+
+def test_the_plays_that_go_on_without_a_host_say_so() -> None:
+    for name in ("visit", "contact"):
+        text = (ROOT / f"playbooks/{name}.yml").read_text()
+        assert "ignore_unreachable: true" in text
+        assert f"{verdict._WILL}: true" in text
+
+
 def test_every_playbook_that_fails_by_its_table_says_so() -> None:
     books = {path.stem: path.read_text() for path in (ROOT / "playbooks").glob("*.yml")}
     failing = {name for name, text in books.items() if ".bad[inventory_hostname] }}" in text}
