@@ -7,12 +7,13 @@ What could not be looked at and no cause explains is told apart, and never taken
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from ...module_utils._ground.check import FAIL, UNKNOWN, Check, from_dict
 from ...module_utils._ground.equals import NO_MAJORITY
+from .._hosts.nameless import nameless, own
 from .parts import HCA, Parts
 
 # The "host" of what is told of a job and of none of its hosts.
@@ -42,6 +43,10 @@ class Finding:
         """
         split = self.check.id.startswith("fleet.") and self.check.cause.startswith(NO_MAJORITY)
         return self.check.result == FAIL or (self.check.result == UNKNOWN and split)
+
+    def shared(self, text: str) -> str:
+        """What is said of it as other hosts would say it of themselves."""
+        return nameless(own(self.host, [self.check.evidence]), text)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
@@ -133,6 +138,7 @@ def _host_named(word: str, known: Mapping[str, Parts]) -> str:
 class Unlooked:
     """Checks that were not made for one reason. ``severity``: error where any of them is one.
 
+    ``words_of``: the host in whose words ``why`` and ``next`` are, where others say the same of themselves; else "".
     ``findings``: these checks, each of the host that it is about.
     """
 
@@ -142,6 +148,7 @@ class Unlooked:
     why: str
     next: str
     severity: str
+    words_of: str
     findings: Sequence[Finding]
 
     def to_dict(self) -> dict[str, Any]:
@@ -149,21 +156,27 @@ class Unlooked:
         return {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "findings"}
 
 
+def words_of(some: Sequence[Finding], said: Callable[[Finding], object]) -> str:
+    """The first one's host, where the others do not say the same in the same words; else ""."""
+    return "" if len({said(finding) for finding in some}) == 1 else some[0].host
+
+
 def grouped(blind: Sequence[Finding]) -> list[Unlooked]:
     """By reason and remedy; errors first, then what most checks wait for."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in blind:
-        groups.setdefault((finding.check.cause, finding.check.remedy), []).append(finding)
+        groups.setdefault((finding.shared(finding.check.cause), finding.shared(finding.check.remedy)), []).append(finding)
     found = [
         Unlooked(
             checks=sorted({finding.check.id for finding in mine}),
             hosts=list(dict.fromkeys(finding.host for finding in mine)),
             subjects=sorted({finding.check.subject for finding in mine}),
-            why=why,
-            next=remedy,
+            why=mine[0].check.cause,
+            next=mine[0].check.remedy,
             severity=min(finding.check.severity for finding in mine),
+            words_of=words_of(mine, lambda finding: (finding.check.cause, finding.check.remedy)),
             findings=mine,
         )
-        for (why, remedy), mine in groups.items()
+        for mine in groups.values()
     ]
     return sorted(found, key=lambda item: (item.severity, -len(item.hosts), -len(item.checks), item.why))

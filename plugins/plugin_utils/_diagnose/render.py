@@ -91,8 +91,9 @@ def _said(finding: Finding) -> str:
 
 
 def _unlooked(unlooked: Unlooked) -> list[str]:
+    words_of = f", in the words of {plain(unlooked.words_of)}" if unlooked.words_of else ""
     return [
-        f"  {_some(unlooked.checks)} on {_some(unlooked.hosts)}: {plain(unlooked.why)}",
+        f"  {_some(unlooked.checks)} on {_some(unlooked.hosts)}{words_of}: {plain(unlooked.why)}",
         f"     next: {plain(unlooked.next)}",
     ]
 

@@ -15,6 +15,8 @@ from ...module_utils._evidence.redact import masked
 
 # What the finding of an unreachable host keeps as its evidence.
 ADDRESS = "address"
+# What Ansible puts before what a connection said.
+AROUND = "Task failed: "
 _SSH = ("ssh", "smart", "ansible.builtin.ssh", "ansible.legacy.ssh")
 
 
@@ -28,7 +30,7 @@ class Absent(NamedTuple):
 
 def absent(name: str, seen: Mapping[str, Any], reached: Mapping[str, Any]) -> Absent:
     """What the contact of a host told. ``seen``: its variables; ``reached``: the task's result, {} without one."""
-    said = str(reached.get("msg") or "").strip()
+    said = str(reached.get("msg") or "").strip().removeprefix(AROUND)
     low = said.lower()
     if reached.get("unreachable"):
         return _unreachable(name, seen, said)

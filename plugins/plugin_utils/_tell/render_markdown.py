@@ -29,7 +29,7 @@ _BLANK = re.compile("[\x00-\x20\x7f-\x9f\u2028\u2029]+")
 _STRAY = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 # What begins markup within a line. Of names, times and paths that is nothing: a ticket is read as plain text, too.
 _MARKUP = re.compile(
-    r"[\\`*<|~@#$]|\](?=[(\[:])|&(?=[#A-Za-z])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//|[a-z][a-z0-9_+-]*:)", re.ASCII
+    r"[\\*<|~@#$]|\](?=[(\[:])|&(?=[#A-Za-z])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//|[a-z][a-z0-9_+-]*:)", re.ASCII
 )
 _ADDRESS = re.compile(r"(?<=www)\.", re.IGNORECASE)
 
@@ -54,7 +54,7 @@ def render(report: Said) -> str:
 
 def text(said: object) -> str:
     """Foreign text in a cell or a line, in which nothing means anything to Markdown."""
-    clean = _STRAY.sub("\ufffd", _BLANK.sub(" ", str(said))).strip()
+    clean = _STRAY.sub("\ufffd", _BLANK.sub(" ", str(said))).strip().replace("`", "'")
     if len(clean) > _LONGEST:
         clean = f"{clean[:_LONGEST]}..."
     marked = _MARKUP.sub(lambda entry: f"&#{ord(entry.group())};", clean)
@@ -81,7 +81,7 @@ def _wrong(report: Said) -> list[str]:
     rows = [
         (
             f"{cause.result}{'' if cause.error else ' (warning)'}",
-            text(cause.title),
+            f"{text(cause.title)}{f' (in the words of {text(cause.words_of)})' if cause.words_of else ''}",
             ", ".join(filter(None, (text(cause.nodes), _names(cause.others)))),
             _names([f"{host} {port} - {far or '?'}" for host, port, far, _unused in cause.cables], _CHANGED),
             _next(cause),

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +13,7 @@ from ...module_utils._verify import fold
 from .._fleet.ping import coverage
 from .._ground.plain import plain, table
 from .._hosts import summary
-from .._hosts.contact import ADDRESS
+from .._hosts.nameless import nameless, own
 from .._slurm import hostlist
 from . import render_fabric
 
@@ -26,8 +25,6 @@ _SAYS = (("worse", "WORSE"), ("better", "BETTER"), ("gone", "GONE"))
 _MOST = 12
 # Of hosts that are told of together: all names where they are no longer than this, else some.
 _WIDTH, _NAMES = 48, 3
-# A host's own name is no difference between what two hosts say; a word as short as this may be no name.
-_SHORTEST = 3
 # Where a host's blocks begin; no line of a check is one of them.
 _IS, _WAIVED = "is", "waived"
 
@@ -68,9 +65,9 @@ def _told(report: Mapping[str, Any]) -> list[str]:
     times = Counter(line for said in every.values() for line in set(said))
     alike: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for name, said in every.items():
-        nameless = _nameless(name, report["hosts"][name], said)
+        words = own(name, (check.get("evidence") or {} for check in report["hosts"][name]["checks"]))
         # A line that names several hosts is the same in the words of each.
-        key = (line if times[line] > 1 else without for line, without in zip(said, nameless, strict=True))
+        key = (line if times[line] > 1 else nameless(words, line) for line in said)
         alike.setdefault(tuple(key), {})[name] = said
     lines = []
     for hosts in alike.values():
@@ -82,16 +79,6 @@ def _told(report: Mapping[str, Any]) -> list[str]:
         for line in mine:
             lines += ["", head[line]] if line in head else [line]
     return lines
-
-
-def _nameless(name: str, host: Mapping[str, Any], said: Sequence[str]) -> list[str]:
-    """The lines of a host without its name and its address."""
-    own = {name, *((check.get("evidence") or {}).get(ADDRESS, "") for check in host["checks"])}
-    words = [re.escape(word) for word in own if len(word) >= _SHORTEST and not word.isdigit()]
-    if not words:
-        return list(said)
-    own_words = re.compile(rf"(?<![\w.-])(?:{'|'.join(words)})(?![\w-])")
-    return [own_words.sub("\0", line) for line in said]
 
 
 def _of_host(host: Mapping[str, Any]) -> list[str]:

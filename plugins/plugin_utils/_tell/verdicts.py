@@ -22,6 +22,7 @@ from ...module_utils._ground.check import (
 from .._answers import apart
 from .._answers.typed import AnswerError, read
 from .._ground.plain import plain
+from .._hosts.contact import AROUND
 from .._hosts.summary import ABOVE
 from .._slurm import hostlist
 
@@ -86,7 +87,7 @@ def _believed(found: _Waiving) -> None:
 
 def absent(word: str, host: str, said: Any) -> str:
     """What is printed of a host that a playbook goes on without."""
-    return _line(f"{word}: [{host}]: {str(said or 'no message').removeprefix('Task failed: ')}")
+    return _line(f"{word}: [{host}]: {str(said or 'no message').removeprefix(AROUND)}")
 
 
 def unreachable(said: Any) -> Told:

@@ -15,6 +15,7 @@ from typing import Any
 from ....module_utils._ground.check import FAIL, SEVERITIES, UNKNOWN, Check
 from ..._diagnose import diagnosis, rank
 from ..._diagnose.finding import Finding, Unlooked
+from ..._hosts.nameless import GAP
 from ..._slurm import hostlist
 from .cables import Cables
 
@@ -26,7 +27,8 @@ _MERGED = "\0"
 class Cause:
     """``id``: of the table of causes, "" for what could not be looked at. ``error``: it keeps from ready.
 
-    ``why`` and ``remedy``: of its first finding. ``act``: what hands do, or what to know before the
+    ``why`` and ``remedy``: of its first finding; ``words_of``: its host, where others say the same of themselves;
+    ``seeks``: so much of ``why`` as they all say, in parts. ``act``: what hands do, or what to know before the
     commands; ``mends``: whether these do it. ``found``: its findings by place, ``behind``: what
     follows from it, as check and how many places. ``cables``: both ends, by place.
     ``readies``: how many hosts lack nothing once it and those above it are mended.
@@ -38,6 +40,8 @@ class Cause:
     error: bool
     why: str = ""
     remedy: str = ""
+    words_of: str = ""
+    seeks: str = ""
     costs: str = ""
     act: str = ""
     mends: bool = False
@@ -69,7 +73,7 @@ def causes(run: Said) -> list[Cause]:
     cables = Cables(run)
     merged: dict[tuple[object, ...], list[rank.Cause]] = {}
     for cause in reported.causes:
-        merged.setdefault((cause.id, cause.error, _why(cause.evidence)), []).append(cause)
+        merged.setdefault((cause.id, cause.error, _shared(cause.evidence)), []).append(cause)
     found = [_cause(some, cables) for some in merged.values()]
     found += [_unlooked(item) for item in reported.unknown]
     found.sort(key=lambda item: (not item.error, item.result != FAIL))
@@ -87,7 +91,9 @@ def _cause(some: Sequence[rank.Cause], cables: Cables) -> Cause:
     # Of a host whose name can stand in no command the note says so.
     first = next((cause for cause in some if cause.command), some[0])
     check = first.evidence[0].check
-    found = Cause(FAIL, first.id, first.title, first.error, _why(first.evidence), check.remedy, first.costs)
+    found = Cause(FAIL, first.id, first.title, first.error, _why(first.evidence), check.remedy, costs=first.costs)
+    found.words_of = "" if len({_why(cause.evidence) for cause in some}) == 1 else first.evidence[0].host
+    found.seeks = _seeks(_shared(first.evidence))
     found.act, found.mends, found.commands = first.note, first.mends, _commands(some)
     for item in (entry for cause in some for entry in cause.evidence):
         found.found.setdefault(item.host, []).append(item.check)
@@ -99,7 +105,8 @@ def _cause(some: Sequence[rank.Cause], cables: Cables) -> Cause:
 
 def _unlooked(item: Unlooked) -> Cause:
     error = item.severity == SEVERITIES[0]
-    found = Cause(UNKNOWN, "", item.why, error, item.why, item.next, act=item.next)
+    found = Cause(UNKNOWN, "", item.why, error, item.why, item.next, item.words_of, act=item.next)
+    found.seeks = _seeks(item.findings[0].shared(item.why))
     for finding in item.findings:
         found.found.setdefault(finding.host, []).append(finding.check)
     return found
@@ -107,6 +114,14 @@ def _unlooked(item: Unlooked) -> Cause:
 
 def _why(evidence: Sequence[Finding]) -> str:
     return next((finding.check.cause for finding in evidence if finding.check.cause), "")
+
+
+def _shared(evidence: Sequence[Finding]) -> str:
+    return next((finding.shared(finding.check.cause) for finding in evidence if finding.check.cause), "")
+
+
+def _seeks(shared: str) -> str:
+    return shared.replace(GAP, '"')
 
 
 def _commands(some: Iterable[rank.Cause]) -> list[str]:

@@ -8,7 +8,7 @@ function startCauses() {
     // Those of fabrics alone are in no row.
     button.hidden = !data.ids.some(([name]) => names.includes(name));
     button.addEventListener("click", () => {
-      const parts = one.dataset.why.split('"').map((part) => part.trim());
+      const parts = one.dataset.seeks.split('"').map((part) => part.trim());
       const filter = { text: parts.filter(Boolean).map((part) => `"${part}"`).join(" ") };
       show({ ...cleared(), ...(names.length === 1 ? chosenCheck(names[0]) : {}), ...filter });
       find("hosts").scrollIntoView();

@@ -58,7 +58,8 @@ function showSame(check) {
   show({ ...cleared(), ...chosenCheck(check.name) });
   const named = [...document.querySelectorAll(".cause")]
     .filter((one) => one.dataset.checks.split(" ").includes(check.name));
-  const isOwn = (one) => one.classList.contains(check.result) && one.dataset.why === check.cause;
+  const says = (one) => one.dataset.seeks.split('"').every((part) => check.cause.includes(part.trim()));
+  const isOwn = (one) => one.classList.contains(check.result) && says(one);
   // Else that of the finding with which it goes.
   const cause = named.find(isOwn) || named[0];
   const at = cause || find("hosts");

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
-from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import diagnosis, finding
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import diagnosis, finding, render
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import compare
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import causes
 from tests.unit import pages, runs
@@ -43,6 +44,25 @@ def test_equal_causes_of_several_hosts_are_one_with_its_nodes_folded_and_one_com
     (command,) = item.commands
     assert command.startswith("ansible node01,node02,node03,node09 -i INVENTORY")
     assert item.readies == 4
+
+
+def out_of_reach(name: str, address: str) -> dict[str, Any]:
+    why, remedy = f"unreachable: no route to {address}", f"try `ssh {address}`; `ansible {name} -m ping`"
+    check = runs.check(UNKNOWN, "host.access.reachable", "host", cause=why, remedy=remedy)
+    return runs.judged(replace(check, evidence={"address": address}))
+
+
+def test_what_differs_by_the_hosts_own_names_alone_is_one_in_the_words_of_the_first() -> None:
+    hosts = {f"node{number}": out_of_reach(f"node{number}", f"10.0.0.{number}") for number in (1, 2)}
+    (item,) = found(hosts)
+    assert (item.nodes, item.words_of, item.seeks) == ("node[1-2]", "node1", 'unreachable: no route to "')
+    (item,) = found({"node1": hosts["node1"]})
+    assert item.words_of == ""
+    terminal = render.render(diagnosis.diagnose(runs.run(hosts)))
+    assert "host.access.reachable on node1, node2, in the words of node1: unreachable: no route to 10.0.0.1\n" in terminal
+    slow = [runs.judged(replace(DOWN, cause=f"the port of {name} is off")) for name in hosts]
+    (item,) = found(dict(zip(hosts, slow, strict=True)))
+    assert (item.nodes, item.words_of, item.why) == ("node[1-2]", "node1", "the port of node1 is off")
 
 
 def test_a_name_that_no_list_can_hold_is_told_beside_it_and_stands_in_no_command() -> None:

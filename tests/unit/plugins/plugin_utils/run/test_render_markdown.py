@@ -120,7 +120,7 @@ def test_text_comes_back_as_it_was_but_for_control_characters(said: str) -> None
     shown = html.unescape(text(said))
     clean = re.sub(r"[\x00-\x20\x7f-\x9f\u2028\u2029]+", " ", said).strip()
     for mine, theirs in zip(shown, clean, strict=False):
-        assert mine in (theirs, "\ufffd", ".")
+        assert mine in (theirs, "\ufffd", ".") or (mine, theirs) == ("'", "`")
 
 
 @given(runs.TEXT)
