@@ -40,6 +40,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import clus
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import files
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._repair import place
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run.inventory import sources
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import expected
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 from ansible_collections.ibready.cluster.plugins.plugin_utils._switch import texts as _texts
@@ -199,8 +200,8 @@ def _has(host: _hosts.Host, source: str) -> bool:
 
 def _where(variables: Mapping[str, Any], inventory: Sequence[str]) -> Where:
     """The inventory that the operator gave; Ansible's default where that names no host is none."""
-    sources = [str(inventory_source) for inventory_source in variables.get("ansible_inventory_sources") or ()]
-    return Where(sources, inventory) if sources and inventory else Where()
+    found = sources(variables)
+    return Where(found, inventory) if found and inventory else Where()
 
 
 def _nothing(report: Mapping[str, Any]) -> str:

@@ -103,14 +103,16 @@ class ActionModule(SiteAction):
             asked=_fabrics.asked(hostvars, args["hosts"], variables["groups"]["all"]),
             switches=switches,
         )
+        sources = inventory.sources(variables)
         run = build.Run(
             playbooks=_playbooks(),
             size=size,
             fail_on=args["fail_on"],
             limit=str(variables.get("ansible_limit") or ""),
             check_mode=bool(self._task.check_mode),
-            cluster=args["cluster"] or inventory.cluster(variables.get("ansible_inventory_sources") or ()),
+            cluster=args["cluster"] or inventory.cluster(sources),
             groups=inventory.groups(variables["groups"], report["hosts"]),
+            inventory=sources,
         )
         found = build.complete(
             report,

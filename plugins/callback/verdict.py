@@ -151,5 +151,6 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
     def _tell(self) -> None:
         kept, self._told = self._told, {}
         bad, self._bad = self._bad, {}
-        for line, verdict in [*verdicts.render(kept, self._failed), *verdicts.ended(bad)]:
+        given = map(str, context.CLIARGS.get("inventory") or ())
+        for line, verdict in [*verdicts.render(kept, self._failed, given), *verdicts.ended(bad)]:
             self._display.display(line, color=getattr(constants, _COLORS.get(verdict, "COLOR_ERROR")))

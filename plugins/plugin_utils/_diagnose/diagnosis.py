@@ -73,7 +73,8 @@ def diagnose(
     job: Mapping[str, Sequence[Check]] | None = None,
     where: command.Where | None = None,
 ) -> Diagnosis:
-    """Every cause in the report of all hosts, and in the log of a ``job`` that ran on them."""
+    """Every cause in the report of all hosts, and in the log of a ``job`` that ran on them. ``where``: else from where
+    the report was made, as far as it tells."""
     found, waived = finding.of_report(report)
     of_job = finding.of_job(job or {})
     found += of_job[0]
@@ -88,9 +89,9 @@ def diagnose(
     reported = report["hosts"].values()
     parts = {name: Parts(host["facts"]) for name, host in report["hosts"].items()}
     asked = {name: str(entry["asked"]).partition(" ")[0] for name, entry in finding.fabrics(report).items()}
-    where = replace(where or command.Where(), asked=asked)
+    where = where or command.Where(report.get("run", {}).get("inventory") or command.Where.inventory)
     return Diagnosis(
-        causes=rank.ranked(left, report["hosts"], parts, where),
+        causes=rank.ranked(left, report["hosts"], parts, replace(where, asked=asked)),
         unknown=finding.grouped([entry for entry in blind if id(entry) not in hidden]),
         waived=waived,
         passed=sum(check["result"] == PASS for host in reported for check in host["checks"])

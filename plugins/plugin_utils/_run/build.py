@@ -27,7 +27,7 @@ _HEAD = ("schema", "revision", "created", "ibready", "simulated")
 @dataclass(frozen=True)
 class Run:
     """How it was run: ``limit`` and ``size`` of the inventory, ``fail_on`` one of FAIL_ON. ``cluster``
-    and ``groups`` as inventory.py has them."""
+    and ``groups`` as inventory.py has them; ``inventory``: the sources given with -i."""
 
     playbooks: Sequence[str]
     size: int
@@ -36,6 +36,7 @@ class Run:
     check_mode: bool = False
     cluster: str = ""
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    inventory: Sequence[str] = ()
 
 
 def complete(
@@ -63,6 +64,7 @@ def complete(
             "fail_on": run.fail_on,
             "cluster": run.cluster,
             "groups": {name: list(members) for name, members in run.groups.items()},
+            "inventory": list(run.inventory),
         },
         "versions": {
             "ibready": report["ibready"],

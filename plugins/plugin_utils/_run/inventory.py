@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run object keeps of the inventory: what the cluster is called, and the site's groups."""
+"""What a run object keeps of the inventory: where it is, what the cluster is called, and the site's groups."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 # Ansible's, and those that our playbooks make while they run.
 _OWN = ("all", "ungrouped")
@@ -12,6 +13,11 @@ _MADE = "ibready_"
 # File names that say no more than what they are.
 _PLAIN = ("hosts", "inventory")
 MOST = 500
+
+
+def sources(variables: Mapping[str, Any]) -> list[str]:
+    """What the operator gave with -i; Ansible's default where that is no inventory is none."""
+    return [str(source) for source in variables.get("ansible_inventory_sources") or ()]
 
 
 def cluster(sources: Iterable[object]) -> str:

@@ -86,7 +86,7 @@ _FABRIC = _record(
     skipped=_TEXT,
 )
 _RUN = _record(
-    *("cluster", "groups"),
+    *("cluster", "groups", "inventory"),
     playbooks=_list(_TEXT),
     started=_or_null(_TEXT),
     check_mode={"type": "boolean"},
@@ -95,6 +95,7 @@ _RUN = _record(
     fail_on={"type": "string", "enum": list(FAIL_ON)},
     cluster=_TEXT,
     groups=_by_name(_list(_TEXT)),
+    inventory=_list(_TEXT),
 )
 _PLAN = _by_name(_record(verdict=_TEXT, because=_list(_TEXT), digest=_TEXT, stack=_ANY, hosts=_list(_TEXT)))
 _WAIVER = _record(

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
@@ -32,7 +33,7 @@ ORDER = (SKIPPED, READY, DEGRADED, MALFORMED, UNREACHABLE, UNKNOWN_VERDICT, NOT_
 _RESULTS = (PASS, FAIL, UNKNOWN, SKIP)
 # Of one host; -v has all of them, at any length.
 _MOST, _LONGEST = 64, 2_000
-_REACH = "Next: `ansible HOST -m ping -vvv` shows each step of the connection"
+_REACH = "Next: `ansible HOST{} -m ping -vvv` shows each step of the connection"
 _NEXT = "Next: docs/checks.md explains each check; -v prints all of them"
 
 
@@ -95,9 +96,9 @@ def unreachable(said: Any) -> Told:
     return Told(UNREACHABLE, (), (_line(str(said or "no message")),))
 
 
-def render(hosts: Mapping[str, Told], failed: int = 0) -> list[tuple[str, str]]:
+def render(hosts: Mapping[str, Told], failed: int = 0, inventory: Iterable[str] = ()) -> list[tuple[str, str]]:
     """The lines, each with the verdict that it is of; "" for those of all hosts. ``failed``: so many more, of which the
-    module failed, as Ansible has printed."""
+    module failed, as Ansible has printed. ``inventory``: what was given with -i."""
     alike: dict[Told, list[str]] = {}
     for name, entry in hosts.items():
         alike.setdefault(entry, []).append(name)
@@ -110,7 +111,7 @@ def render(hosts: Mapping[str, Told], failed: int = 0) -> list[tuple[str, str]]:
         above = f", {failed} failed (above)" if failed else ""
         lines.append((f"{len(hosts) + failed} hosts: {_sum(list(hosts.values()))}{above}", ""))
     if any(entry.verdict == UNREACHABLE for entry in alike):
-        lines.append((_REACH, ""))
+        lines.append((plain(_REACH.format("".join(f" -i {shlex.quote(source)}" for source in inventory))), ""))
     if any(entry.lines and entry.counts for entry in alike):
         lines.append((_NEXT, ""))
     return lines

@@ -46,6 +46,13 @@ def test_equal_causes_of_several_hosts_are_one_with_its_nodes_folded_and_one_com
     assert item.readies == 4
 
 
+def test_the_commands_name_the_inventory_of_the_run() -> None:
+    run = runs.run({"n1": runs.judged(DOWN)})
+    run["run"]["inventory"] = ["my hosts.yml"]
+    (item,) = causes.causes(run)
+    assert item.commands[0].startswith("ansible n1 -i 'my hosts.yml' ")
+
+
 def out_of_reach(name: str, address: str) -> dict[str, Any]:
     why, remedy = f"unreachable: no route to {address}", f"try `ssh {address}`; `ansible {name} -m ping`"
     check = runs.check(UNKNOWN, "host.access.reachable", "host", cause=why, remedy=remedy)

@@ -8,6 +8,11 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import inventory
 
 
+def test_the_sources_are_those_that_were_given() -> None:
+    assert inventory.sources({"ansible_inventory_sources": ["a.yml", "b/"]}) == ["a.yml", "b/"]
+    assert inventory.sources({}) == []
+
+
 @pytest.mark.parametrize(
     ("sources", "name"),
     [

@@ -62,7 +62,7 @@ def result(host: str, said: dict[str, Any], action: str = "ibverify", **args: An
 
 
 def test_verdicts_are_printed_when_all_have_answered(monkeypatch: pytest.MonkeyPatch, left: list[str]) -> None:
-    callback, lines = printing(began(monkeypatch, module_name="ibverify", verbosity=0))
+    callback, lines = printing(began(monkeypatch, module_name="ibverify", verbosity=0, inventory=["my hosts"]))
     callback.v2_runner_on_ok(result("n1", READY, "ibready.cluster.ibverify"))
     callback.v2_runner_on_failed(result("n3", {**BAD, "failed": True}))
     callback.v2_runner_on_ok(result("n2", READY))
@@ -76,7 +76,7 @@ def test_verdicts_are_printed_when_all_have_answered(monkeypatch: pytest.MonkeyP
         "n3 not_ready 1 fail",
         "  ib.port.state mlx5_0/1: Down",
         "4 hosts: 2 ready, 1 unreachable, 1 not_ready",
-        "Next: `ansible HOST -m ping -vvv` shows each step of the connection",
+        "Next: `ansible HOST -i 'my hosts' -m ping -vvv` shows each step of the connection",
         "Next: docs/checks.md explains each check; -v prints all of them",
     ]
     assert left == []
