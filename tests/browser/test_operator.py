@@ -7,11 +7,15 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import yaml
 from playwright.sync_api import Browser, Page, expect
 
+from ansible_collections.ibready.cluster.plugins.module_utils._expect import waivers
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import diagnosis
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import rendered
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.chinese import chinese
@@ -206,6 +210,28 @@ def test_nodes_and_commands_are_copied_with_a_click(open_page: Open) -> None:
         row.locator(f"{part} button.copy").click()
         expect(row.locator(f"{part} button.copy")).to_have_text("copied")
         assert page.evaluate("navigator.clipboard.readText()") == wanted
+
+
+def test_a_failure_is_waived_by_a_line_that_lacks_only_the_reason(open_page: Open) -> None:
+    page = open_page("three-faults", permissions=["clipboard-read", "clipboard-write"])
+    page.goto(f"{page.url}#host=node07&check=ib.port.state")
+    page.locator("article[data-check='ib.port.state'] button.waive").click()
+    expect(page.locator("article[data-check='ib.port.state'] button.waive")).to_have_text("copied")
+    copied = yaml.safe_load(page.evaluate("navigator.clipboard.readText()"))
+    with pytest.raises(waivers.WaiverError, match="reason is missing"):
+        waivers.parse(copied, CATALOG)
+    (waiver,) = waivers.parse([{**copied[0], "reason": "RMA 4711"}], CATALOG)
+    assert (waiver.check, waiver.host, waiver.subject) == ("ib.port.state", "node07", "mlx5_5/1")
+    today = datetime.fromtimestamp(page.evaluate("Date.now()") / 1000, UTC).date()
+    assert (waiver.until - today).days == 30
+
+
+def test_what_could_not_be_looked_at_is_waived_by_nobody(open_page: Open) -> None:
+    page = open_page("three-faults")
+    page.goto(f"{page.url}#host=node07")
+    expect(page.locator("article.unknown").first).to_be_visible()
+    assert page.locator("article.unknown button.waive").count() == 0
+    assert page.locator("article.fail button.waive").count() == page.locator("article.fail").count()
 
 
 def test_a_group_filters_the_grid(open_page: Open) -> None:

@@ -165,7 +165,8 @@ def grouped(blind: Sequence[Finding]) -> list[Unlooked]:
     """By reason and remedy; errors first, then what most checks wait for."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in blind:
-        groups.setdefault((finding.shared(finding.check.cause), finding.shared(finding.check.remedy)), []).append(finding)
+        alike = finding.shared(finding.check.cause), finding.shared(finding.check.remedy)
+        groups.setdefault(alike, []).append(finding)
     found = [
         Unlooked(
             checks=sorted({finding.check.id for finding in mine}),

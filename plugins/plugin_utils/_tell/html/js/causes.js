@@ -17,11 +17,16 @@ function startCauses() {
   }
   for (const button of document.querySelectorAll("button.copy")) {
     button.hidden = false;
-    button.addEventListener("click", () => copy(button.dataset.copy).then(() => {
-      button.replaceChildren(word("copied"));
-      setTimeout(() => button.replaceChildren(word("copy")), 2000);
-    }, () => {}));
+    copies(button, "copy", () => button.dataset.copy);
   }
+}
+
+// A button that is called by that word, and says for a while that it has copied.
+function copies(button, key, textNow) {
+  button.addEventListener("click", () => copy(textNow()).then(() => {
+    button.replaceChildren(word("copied"));
+    setTimeout(() => button.replaceChildren(word(key)), 2000);
+  }, () => {}));
 }
 
 // A page from a file may be refused the clipboard; then it is done as one does it by hand.

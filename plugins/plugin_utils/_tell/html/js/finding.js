@@ -67,7 +67,21 @@ function titleOf(check) {
   return made;
 }
 
-function findingOf(check) {
+// Without a reason it is refused: whoever accepts the failure says why.
+function waiverOf(check, host) {
+  const until = new Date(Date.now() + 30 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
+  const waiver = { check: check.name, host: host.name, subject: check.subject, until, reason: "" };
+  const pairs = Object.entries(waiver).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+  return `- {${pairs.join(", ")}}\n`;
+}
+
+function waiveButton(check, host) {
+  const button = make("button", { type: "button", class: "link waive" }, word("host.waive"));
+  copies(button, "host.waive", () => waiverOf(check, host));
+  return make("p", { class: "note" }, button);
+}
+
+function findingOf(check, host) {
   const kind = `${check.waived ? "waived" : check.result}${check.warning ? " warning" : ""}`;
   const made = make("article", { class: `finding ${kind}`, "data-check": check.name });
   made.append(titleOf(check), make("dl", null,
@@ -86,5 +100,6 @@ function findingOf(check) {
     link.addEventListener("click", () => showSame(check));
     made.append(link);
   }
+  if (check.result === "fail" && !check.waived) made.append(waiveButton(check, host));
   return made;
 }

@@ -45,7 +45,7 @@ function hostPage(host) {
     const key = checks.length ? clean : "host.unjudged";
     body.append(make("p", { class: "note" }, word(key)));
   }
-  body.append(...[...findings, ...of(WAIVED)].map(findingOf));
+  body.append(...[...findings, ...of(WAIVED)].map((one) => findingOf(one, host)));
   const rest = [findingsOver(host), restOf("host.passed", of(2)), restOf("host.skipped", of(1))];
   body.append(...rest.filter(Boolean));
   return body;
