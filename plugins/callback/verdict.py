@@ -146,7 +146,7 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
         if self._last_task_banner != result.task._uuid:
             self._print_task_banner(result.task)
         line = verdicts.absent(word, result.host.get_name(), result.result.get("msg"))
-        self._display.display(line, color=constants.COLOR_UNREACHABLE)
+        self._display.display(line, color=getattr(constants, _COLORS[verdicts.UNREACHABLE]))
 
     def _tell(self) -> None:
         kept, self._told = self._told, {}
