@@ -140,6 +140,7 @@ def test_a_limit_never_hides_a_fault(bare: Box) -> None:
     try:
         done = bare.playbook("playbooks/verify.yml", "--limit", "node1,node2")
         assert done.returncode != 0
-        assert set(bare.verdicts("ibready-report-limited").values()) == {"unknown"}  # two that differ have no majority
+        # Two that differ have no majority.
+        assert set(bare.verdicts("ibready-report-limited").values()) == {"unknown"}, done.stdout
     finally:
         bare.sandbox("heal")
