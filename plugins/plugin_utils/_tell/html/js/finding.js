@@ -77,6 +77,7 @@ function waiverOf(check, host) {
 
 function waiveButton(check, host) {
   const button = make("button", { type: "button", class: "link waive" }, word("host.waive"));
+  label(button, "title", "host.waive.about");
   copies(button, "host.waive", () => waiverOf(check, host));
   return make("p", { class: "note" }, button);
 }
