@@ -89,7 +89,8 @@ def diagnose(
     reported = report["hosts"].values()
     parts = {name: Parts(host["facts"]) for name, host in report["hosts"].items()}
     asked = {name: str(entry["asked"]).partition(" ")[0] for name, entry in finding.fabrics(report).items()}
-    where = where or command.Where(report.get("run", {}).get("inventory") or command.Where.inventory)
+    inventory = (report.get("run") or {}).get("inventory")
+    where = where or command.Where(inventory or command.Where.inventory)
     return Diagnosis(
         causes=rank.ranked(left, report["hosts"], parts, replace(where, asked=asked)),
         unknown=finding.grouped([entry for entry in blind if id(entry) not in hidden]),
