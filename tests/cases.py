@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which cases a long test has in every run; with ``IBREADY_CASES=all`` it has all of them."""
+"""Which cases a long test has in a run: others on other days, and all of them with ``IBREADY_CASES=all``."""
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -11,6 +12,9 @@ from typing import Any, TypeVar
 import pytest
 
 ALL = os.environ.get("IBREADY_CASES") == "all"
+# Handed on to the workers, which at midnight would have two.
+TODAY = os.environ.setdefault("IBREADY_DAY", datetime.date.today().isoformat())
+DAY = datetime.date.fromisoformat(TODAY).toordinal()
 
 Case = TypeVar("Case")
 
@@ -37,8 +41,8 @@ def of(every: int) -> int:
 def sampled(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
     """Part the tests of a run: those that run, and the parameters of thorough tests that it leaves out.
 
-    Of each test that is marked `thorough` the first parameter and every fourth after it run, and all of them where
-    all are asked for or the mark says ``every=True``.
+    Of each test that is marked `thorough` the first parameter and every fourth run, others on other days, and all of
+    them where all are asked for or the mark says ``every=True``.
     """
     run: list[pytest.Item] = []
     left: list[pytest.Item] = []
@@ -46,10 +50,17 @@ def sampled(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytes
     for item in items:
         mark = item.get_closest_marker("thorough")
         test = item.nodeid.partition("[")[0]
-        stays = ALL or mark is None or mark.kwargs.get("every") or seen[test] % 4 == 0
+        of_today = not seen[test] or (seen[test] + DAY) % 4 == 0
+        stays = ALL or mark is None or mark.kwargs.get("every") or of_today
         (run if stays else left).append(item)
         seen[test] += 1
     return run, left
+
+
+def every_third_day(turn: int) -> Callable[[Case], Case]:
+    """Leave a story of minutes as it is on one day of three, and mark it as `thorough` on the others."""
+    thorough: Callable[[Case], Case] = pytest.mark.thorough
+    return thorough if turn != DAY % 3 else lambda story: story
 
 
 def rounds(every: Sequence[Case]) -> list[Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import cases
 from tests.system.conftest import NAME, Box
 
 # GPUDirect Storage comes with the old stack and goes with the new.
@@ -69,6 +70,7 @@ def extra(lock: Path, **more: object) -> list[str]:
     return ["--limit", "node1", "-e", json.dumps(given)]
 
 
+@cases.every_third_day(2)
 def test_upgrade_and_rollback_are_byte_for_byte(bare: Box, lock: Path) -> None:
     before_ibready = look(bare)
     done = bare.playbook("playbooks/converge.yml", *extra(lock, **OLD))
@@ -103,6 +105,7 @@ def test_upgrade_and_rollback_are_byte_for_byte(bare: Box, lock: Path) -> None:
     assert without_groups(look(bare)) == without_groups(before_ibready)
 
 
+@cases.every_third_day(2)
 def test_a_host_without_a_snapshot_is_refused_by_name(bare: Box, lock: Path) -> None:
     before = look(bare, "node1")
     bare.root("node1", f"mv {SNAPSHOTS} /root/; rm /var/lib/ibready/stack.json")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import cases
 from tests.system.conftest import ROOT, Box, command, said
 from tests.system.test_0_there_and_back import look
 
@@ -82,6 +83,7 @@ def test_of_two_at_once_one_works_as_if_alone_and_the_other_names_it(ready: Box,
     assert leases(ready) == []
 
 
+@cases.every_third_day(1)
 def test_a_host_that_another_controller_has_is_left_alone_with_all_others(ready: Box) -> None:
     done = ready.adhoc("node2", "-b", "-m", "ibready.cluster.run_lease", "-a", f"state=taken {OTHER}")
     assert done.returncode == 0, done.stdout

@@ -126,6 +126,7 @@ def without_handlers(found: dict[str, set[str]]) -> dict[str, set[str]]:
     return {node: roles - {"play"} for node, roles in found.items()}
 
 
+@cases.every_third_day(0)
 @pytest.mark.parametrize(
     "drifts", cases.rounds(ROUNDS), ids=lambda drifts: "; ".join(", ".join(one.name for one in some) for some in drifts)
 )

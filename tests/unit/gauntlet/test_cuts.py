@@ -20,7 +20,7 @@ from tests import cases
 from tests.gauntlet import cuts, fault
 
 # Its faults are chosen already.
-pytestmark = pytest.mark.thorough(every=True)
+pytestmark = pytest.mark.thorough
 
 MOST = None if cases.ALL else cuts.FEW
 # Outputs that only a bundle holds.
