@@ -31,14 +31,18 @@ class _Names:
         self._sizes = [len(kind) for kind in kinds]
         self.below: dict[str, set[str]] = {}
         for name in itertools.chain(*kinds):
-            at = name.find("/")
-            while at >= 0:
-                inside = self.below.setdefault(name[:at], set())
-                after = name.find("/", at + 1)
-                child = name[at + 1 : after] if after >= 0 else name[at + 1 :]
-                if child or after >= 0:
+            folder, slash, child = name.rpartition("/")
+            while slash:
+                inside = self.below.get(folder)
+                if inside is not None:
+                    # Those above it hold it already.
                     inside.add(child)
-                at = after
+                    break
+                self.below[folder] = {child}
+                folder, slash, child = folder.rpartition("/")
+        # What a name that ends with a slash leaves.
+        for inside in self.below.values():
+            inside.discard("")
 
     def hold(self, *kinds: Collection[str]) -> bool:
         """Whether they are still those of these."""
