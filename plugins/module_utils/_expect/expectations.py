@@ -9,7 +9,7 @@ somebody says that it is none. Nothing else is learnt from the judged host's own
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable
 
@@ -121,7 +121,9 @@ def from_inventory(raw: Mapping[str, Any] | None, source: str = INVENTORY) -> Ex
         raise ExpectationError(f"expect must be a dictionary, not {type(raw).__name__}")
     for key, value in (raw or {}).items():
         if key not in SPEC:
-            raise ExpectationError(f"expect.{key} is not known; known are {', '.join(SPEC)}")
+            raise ExpectationError(
+                f"expect.{key} is not known; {_near(str(key), SPEC) or 'known are ' + ', '.join(SPEC)}"
+            )
         if key == "ignore":
             ignore = _convert(key, value)
         else:
@@ -131,11 +133,17 @@ def from_inventory(raw: Mapping[str, Any] | None, source: str = INVENTORY) -> Ex
             values[key] = Expected(_READ.get(key, _as_it_is)(converted), source)
     profile = values.get("profile")
     if profile is not None and board_by_name(profile.value) is None:
-        import difflib
-
-        near = ", ".join(difflib.get_close_matches(profile.value, PROFILES)) or "docs/profiles.md"
-        raise ExpectationError(f"expect.profile names no known hardware profile: {profile.value!r}; see {near}")
+        near = _near(profile.value, PROFILES) or "see docs/profiles.md"
+        raise ExpectationError(f"expect.profile names no known hardware profile: {profile.value!r}; {near}")
     return Expectations(_with_spectrum_x(values), ignore)
+
+
+def _near(word: str, known: Iterable[str]) -> str:
+    """Which of these was meant, as a question; "" where none is like it."""
+    import difflib  # Few inventories have a word that nobody knows.
+
+    near = " or ".join(difflib.get_close_matches(word, list(known)))
+    return f"did you mean {near}?" if near else ""
 
 
 def _with_spectrum_x(values: dict[str, Expected]) -> dict[str, Expected]:

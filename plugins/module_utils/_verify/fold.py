@@ -65,9 +65,9 @@ class Line:
         said = [_named(wrong)] if wrong else []
         if blind:
             program = program_of(blind[0]) or program_of(self.check)
-            need = f" that need{'s' if len(blind) == 1 else ''} {program}" if program else ""
+            need = f"need{'s' if len(blind) == 1 else ''} {program} and " if program else ""
             checks = "1 check" if len(blind) == 1 else f"{len(blind)} checks"
-            said.append(f"{checks}{need} could not look: {_named(blind)}")
+            said.append(f"{checks} that {need}could not look: {_named(blind)}")
         return ", and ".join(said)
 
 

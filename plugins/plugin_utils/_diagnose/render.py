@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...module_utils._ground.text import few
+from .._slurm import hostlist
 from .diagnosis import Diagnosis
 from .finding import Finding, Unlooked
 from .rank import Cause
@@ -52,7 +53,7 @@ def _cause(cause: Cause, hosts: int) -> list[str]:
     count = f" ({len(cause.hosts)} of {hosts} hosts)" if hosts > 1 else ""
     lines = [
         f"{cause.rank}. {cause.title} [{cause.id}, {cause.confidence}]",
-        f"   where:    {_some(cause.hosts)}{count}{about}",
+        f"   where:    {_hosts(cause.hosts)}{count}{about}",
         f"   costs:    {cause.costs}: {_share(cause)}",
     ]
     for number, finding in enumerate(cause.evidence[:_SHOWN]):
@@ -93,9 +94,13 @@ def _said(finding: Finding) -> str:
 def _unlooked(unlooked: Unlooked) -> list[str]:
     words_of = f", in the words of {plain(unlooked.words_of)}" if unlooked.words_of else ""
     return [
-        f"  {_some(unlooked.checks)} on {_some(unlooked.hosts)}{words_of}: {plain(unlooked.why)}",
+        f"  {_some(unlooked.checks)} on {_hosts(unlooked.hosts)}{words_of}: {plain(unlooked.why)}",
         f"     next: {plain(unlooked.next)}",
     ]
+
+
+def _hosts(names: Sequence[str]) -> str:
+    return plain(hostlist.shown(names))
 
 
 def _some(names: Sequence[str]) -> str:

@@ -56,26 +56,26 @@ def test_no_check_is_lost_and_none_is_told_twice(known: fault.Fault) -> None:
 def test_a_hung_nvidia_smi_is_one_line(board: str) -> None:
     (line,) = lines(board, hung=tuple(SMI))
     assert line.check.subject == "nvidia-smi"
-    assert f"{len(line.behind)} checks that need nvidia-smi could not look" in told(line)
+    assert f"{len(line.behind)} checks that need nvidia-smi and could not look" in told(line)
 
 
 @pytest.mark.parametrize("tool", ["ibstat", "dmesg", "systemctl_show", "topo", "nvlink_errors"])
 def test_a_tool_that_hangs_is_one_line(tool: str) -> None:
     (line,) = lines("hgx-h100-8", hung=(tool,))
     need = "needs" if len(line.behind) == 1 else "need"
-    assert f"{need} {COMMANDS[tool].argv[0]} could not look" in line.hidden
+    assert f"{need} {COMMANDS[tool].argv[0]} and could not look" in line.hidden
 
 
 def test_a_driver_that_does_not_answer_is_one_line() -> None:
     (line,) = lines("hgx-h100-8", failed_smi="NVIDIA-SMI has failed because it couldn't communicate with the driver.\n")
     assert line.check.id == "gpu.driver.answers"
-    assert line.hidden.startswith("15 checks that need nvidia-smi could not look: pci.gpu.listed")
+    assert line.hidden.startswith("15 checks that need nvidia-smi and could not look: pci.gpu.listed")
 
 
 @pytest.mark.parametrize(
     ("name", "check", "hidden"),
     [
-        ("a GPU is lost while the node runs", "gpu.device.lost", "6 checks that need nvidia-smi could not look"),
+        ("a GPU is lost while the node runs", "gpu.device.lost", "6 checks that need nvidia-smi and could not look"),
         ("a GPU is on the bus and could not be started", "pci.gpu.listed", "gpu.device.count, and 4 checks"),
         ("nobody installed the fabric manager", "nvlink.fabric_manager.installed", "nvlink.fabric.state (8)"),
         (

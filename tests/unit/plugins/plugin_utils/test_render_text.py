@@ -48,7 +48,7 @@ def test_what_a_down_port_makes_impossible_to_tell_stands_behind_it() -> None:
     ]
     assert text.endswith(
         "affects:  ib.port.physical_state"
-        ", and 4 checks could not look: ib.port.rate, ib.port.lid, ib.port.sm, fabric.sm.answers"
+        ", and 4 checks that could not look: ib.port.rate, ib.port.lid, ib.port.sm, fabric.sm.answers"
     )
 
 
