@@ -63,6 +63,11 @@ def every_third_day(turn: int) -> Callable[[Case], Case]:
     return thorough if turn != DAY % 3 else lambda story: story
 
 
+def third(every: Sequence[Case]) -> list[Case]:
+    """Return every third of these, others on other days; all of them where all are asked for."""
+    return [one for at, one in enumerate(every) if ALL or at % 3 == DAY % 3]
+
+
 def rounds(every: Sequence[Case]) -> list[Any]:
     """Return parameters for pytest: the first round, and the others as `thorough` (`./run system` has them)."""
     return [every[0], *(pytest.param(one, marks=pytest.mark.thorough) for one in every[1:])]

@@ -42,6 +42,14 @@ def test_in_four_days_every_case_has_its_turn(monkeypatch: pytest.MonkeyPatch) -
     assert seen == {one.nodeid for one in ITEMS}
 
 
+def test_in_three_days_each_is_among_a_third(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    for day in range(3):
+        monkeypatch.setattr(cases, "DAY", day)
+        seen += cases.third(range(10))
+    assert sorted(seen) == list(range(10))
+
+
 def is_left_as_it_is(turn: int) -> bool:
     @cases.every_third_day(turn)
     def story() -> None: ...

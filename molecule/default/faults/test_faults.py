@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every fault of sandbox/faults.yml: broken, found under its own name, healed, ready again.
+"""The faults of sandbox/faults.yml, a third of them a day: broken, found under its own name, healed, ready again.
 
 What the heal of one fault left behind would be found beside the next one, and at the end.
 """
@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 import yaml
+
+from tests import cases
 
 ROOT = Path(__file__).resolve().parents[3]
 FAULTS: dict[str, dict[str, Any]] = {
@@ -72,7 +74,7 @@ def found(report: dict[str, Any], *results: str) -> dict[str, set[str]]:
     return bad
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", cases.third(list(FAULTS)))
 def test_a_fault_is_found_and_named_and_nothing_else_is(name: str, tmp_path: Path) -> None:
     fault = FAULTS[name]
     expect = fault["expect"]
