@@ -48,9 +48,10 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import verdi
 _OURS = "ibready.cluster."
 # Those that answer in short where `ansible` itself asks (plugin_utils/_site/verify_action.py).
 JUDGES = frozenset({"containerverify", "hostverify", "ibverify", "ncclverify", "nvlinkverify", "stackverify"})
-# What tasks of playbooks have among their variables: one that fails for what the table has told, and one that visits
-# hosts, of which the table will tell whoever did not answer.
-_TOLD, _WILL = "__told", "__will_be_told"
+# What a task of a playbook has among its variables that fails for what the table has told.
+_TOLD = "__told"
+# And one that visits hosts, of which the table will tell whoever did not answer.
+_WILL = "__will_be_told"
 _COLORS = {
     "": "COLOR_HIGHLIGHT",
     READY: "COLOR_OK",
