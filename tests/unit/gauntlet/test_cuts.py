@@ -20,7 +20,7 @@ from tests import cases
 from tests.gauntlet import cuts, fault
 
 # Its faults are chosen already.
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.thorough(every=True)
 
 MOST = None if cases.ALL else cuts.FEW
 # Outputs that only a bundle holds.
