@@ -226,6 +226,24 @@ def test_a_failure_is_waived_by_a_line_that_lacks_only_the_reason(open_page: Ope
     assert (waiver.until - today).days == 30
 
 
+@pytest.mark.parametrize("place", ["#causes .nodes button.copy", "article[data-check='ib.port.state'] button.waive"])
+def test_without_a_clipboard_for_pages_it_is_copied_as_by_hand_or_nobody_says_so(open_page: Open, place: str) -> None:
+    page = open_page("three-faults", permissions=["clipboard-read", "clipboard-write"])
+    page.evaluate("window.kept = navigator.clipboard; void Object.defineProperty(navigator, 'clipboard', {})")
+    if "article" in place:
+        page.evaluate("location.hash = 'host=node07'")
+    button = page.locator(place).first
+    page.evaluate("window.kept.writeText('before')")
+    called = button.inner_text()
+    page.evaluate("document.execCommand = () => false, null")
+    button.click()
+    expect(button).to_have_text(called)
+    page.evaluate("delete document.execCommand")
+    button.click()
+    expect(button).to_have_text("copied")
+    assert "node" in page.evaluate("window.kept.readText()")
+
+
 def test_what_could_not_be_looked_at_is_waived_by_nobody(open_page: Open) -> None:
     page = open_page("three-faults")
     page.goto(f"{page.url}#host=node07")

@@ -29,17 +29,22 @@ function copies(button, key, textNow) {
   }, () => {}));
 }
 
-// A page from a file may be refused the clipboard; then it is done as one does it by hand.
-function copy(text) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text).catch(() => byHand(text));
-  return Promise.resolve(byHand(text));
+// A page from a file or over http may be refused the clipboard; then it is done as by hand. It fails where neither does.
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    byHand(text);
+  }
 }
 
 function byHand(text) {
   const area = make("textarea", { readonly: true, class: "away" });
   area.value = text;
-  document.body.append(area);
+  // What is outside of an open dialog can be selected by nobody.
+  (document.querySelector("dialog[open]") || document.body).append(area);
   area.select();
-  document.execCommand("copy");
+  const copied = document.execCommand("copy");
   area.remove();
+  if (!copied) throw new Error("not copied");
 }
