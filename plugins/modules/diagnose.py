@@ -121,7 +121,9 @@ places:
   type: dict
   returned: always
 unknown:
-  description: What could not be looked at and no cause explains, with the reason and the next step.
+  description:
+    - What could not be looked at and no cause explains, with the reason and the next step.
+    - C(words_of) is the host in whose words these are, where others say the same of themselves, else empty.
   type: list
   elements: dict
   returned: always

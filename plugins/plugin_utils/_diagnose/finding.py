@@ -7,7 +7,7 @@ What could not be looked at and no cause explains is told apart, and never taken
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -156,11 +156,6 @@ class Unlooked:
         return {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "findings"}
 
 
-def words_of(some: Sequence[Finding], said: Callable[[Finding], object]) -> str:
-    """The first one's host, where the others do not say the same in the same words; else ""."""
-    return "" if len({said(finding) for finding in some}) == 1 else some[0].host
-
-
 def grouped(blind: Sequence[Finding]) -> list[Unlooked]:
     """By reason and remedy; errors first, then what most checks wait for."""
     groups: dict[tuple[str, str], list[Finding]] = {}
@@ -175,7 +170,7 @@ def grouped(blind: Sequence[Finding]) -> list[Unlooked]:
             why=mine[0].check.cause,
             next=mine[0].check.remedy,
             severity=min(finding.check.severity for finding in mine),
-            words_of=words_of(mine, lambda finding: (finding.check.cause, finding.check.remedy)),
+            words_of="" if len({(entry.check.cause, entry.check.remedy) for entry in mine}) == 1 else mine[0].host,
             findings=mine,
         )
         for mine in groups.values()

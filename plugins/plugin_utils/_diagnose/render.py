@@ -100,7 +100,7 @@ def _unlooked(unlooked: Unlooked) -> list[str]:
 
 
 def _hosts(names: Sequence[str]) -> str:
-    return plain(hostlist.shown(names))
+    return plain(hostlist.brief(names))
 
 
 def _some(names: Sequence[str]) -> str:

@@ -7,9 +7,13 @@ Source: slurm.conf(5), NodeName. Reading takes brackets anywhere in a name, as s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from ...module_utils._ground.text import few
 
 MOST = 65536
+# In a line for people: all names where they are no longer than this, else some.
+_WIDTH, _NAMES = 48, 3
 NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 _NUMBERED = re.compile(r"(.+?)([0-9]{1,9})")
 _ADDRESS = re.compile(r"[0-9.]+")
@@ -36,6 +40,12 @@ def shown(names: Iterable[str]) -> str:
         label, dot, domain = ("", "", "") if _ADDRESS.fullmatch(name) else name.partition(".")
         domains.setdefault(dot + domain, []).append(label or name)
     return ",".join(piece + domain for domain, labels in domains.items() for piece in _pieces(labels))
+
+
+def brief(names: Sequence[str]) -> str:
+    """All of them where that is no longer than a column, else some and how many more."""
+    folded = shown(names)
+    return folded if len(names) == 1 or len(folded) <= _WIDTH else few(names, _NAMES)
 
 
 def _pieces(names: Iterable[str]) -> list[str]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...module_utils._ground.check import sentence, trouble
-from ...module_utils._ground.text import few
 from ...module_utils._verify import fold
 from .._fleet.ping import coverage
 from .._ground.plain import plain, table
@@ -23,8 +22,6 @@ _RDMA = "RDMA"
 _SAYS = (("worse", "WORSE"), ("better", "BETTER"), ("gone", "GONE"))
 # Of one host and kind; the report has all of them.
 _MOST = 12
-# Of hosts that are told of together: all names where they are no longer than this, else some.
-_WIDTH, _NAMES = 48, 3
 # Where a host's blocks begin; no line of a check is one of them.
 _IS, _WAIVED = "is", "waived"
 
@@ -56,7 +53,7 @@ def _folded(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     alike: dict[tuple[str, ...], list[str]] = {}
     for name, *cells in rows:
         alike.setdefault(tuple(cells), []).append(name)
-    return [(_names(names), *cells) for cells, names in alike.items()]
+    return [(hostlist.brief(names), *cells) for cells, names in alike.items()]
 
 
 def _told(report: Mapping[str, Any]) -> list[str]:
@@ -72,7 +69,7 @@ def _told(report: Mapping[str, Any]) -> list[str]:
     lines = []
     for hosts in alike.values():
         first, (verdict, *mine) = next(iter(hosts.items()))
-        names = _names(list(hosts))
+        names = hostlist.brief(list(hosts))
         # A command or a cause that holds the name of a host is to be read, and typed, as that host's.
         of = "" if all(said == [verdict, *mine] for said in hosts.values()) else f", in the words of {first}"
         head = {_IS: f"{names} {'is' if len(hosts) == 1 else 'are'} {verdict}{of}:", _WAIVED: f"{names}, waived{of}:"}
@@ -94,11 +91,6 @@ def _of_host(host: Mapping[str, Any]) -> list[str]:
     if waived:
         lines += [_WAIVED, *(f"  {sentence(entry)} (waived {entry.waived})" for entry in waived)]
     return [str(host["verdict"]), *lines] if lines else []
-
-
-def _names(names: Sequence[str]) -> str:
-    folded = hostlist.shown(names)
-    return folded if len(names) == 1 or len(folded) <= _WIDTH else few(names, _NAMES)
 
 
 def _sample(report: Mapping[str, Any]) -> list[str]:

@@ -73,7 +73,7 @@ def causes(run: Said) -> list[Cause]:
     cables = Cables(run)
     merged: dict[tuple[object, ...], list[rank.Cause]] = {}
     for cause in reported.causes:
-        merged.setdefault((cause.id, cause.error, _shared(cause.evidence)), []).append(cause)
+        merged.setdefault((cause.id, cause.error, _shared(_telling(cause))), []).append(cause)
     found = [_cause(some, cables) for some in merged.values()]
     found += [_unlooked(item) for item in reported.unknown]
     found.sort(key=lambda item: (not item.error, item.result != FAIL))
@@ -90,10 +90,10 @@ def _touched(item: Cause) -> Iterable[str]:
 def _cause(some: Sequence[rank.Cause], cables: Cables) -> Cause:
     # Of a host whose name can stand in no command the note says so.
     first = next((cause for cause in some if cause.command), some[0])
-    check = first.evidence[0].check
-    found = Cause(FAIL, first.id, first.title, first.error, _why(first.evidence), check.remedy, costs=first.costs)
-    found.words_of = "" if len({_why(cause.evidence) for cause in some}) == 1 else first.evidence[0].host
-    found.seeks = _seeks(_shared(first.evidence))
+    told = _telling(first)
+    found = Cause(FAIL, first.id, first.title, first.error, told.check.cause, first.evidence[0].check.remedy)
+    found.words_of = "" if len({_telling(cause).check.cause for cause in some}) == 1 else told.host
+    found.seeks, found.costs = _seeks(told), first.costs
     found.act, found.mends, found.commands = first.note, first.mends, _commands(some)
     for item in (entry for cause in some for entry in cause.evidence):
         found.found.setdefault(item.host, []).append(item.check)
@@ -106,22 +106,23 @@ def _cause(some: Sequence[rank.Cause], cables: Cables) -> Cause:
 def _unlooked(item: Unlooked) -> Cause:
     error = item.severity == SEVERITIES[0]
     found = Cause(UNKNOWN, "", item.why, error, item.why, item.next, item.words_of, act=item.next)
-    found.seeks = _seeks(item.findings[0].shared(item.why))
+    found.seeks = _seeks(item.findings[0])
     for finding in item.findings:
         found.found.setdefault(finding.host, []).append(finding.check)
     return found
 
 
-def _why(evidence: Sequence[Finding]) -> str:
-    return next((finding.check.cause for finding in evidence if finding.check.cause), "")
+def _telling(cause: rank.Cause) -> Finding:
+    """The first finding that says why."""
+    return next((finding for finding in cause.evidence if finding.check.cause), cause.evidence[0])
 
 
-def _shared(evidence: Sequence[Finding]) -> str:
-    return next((finding.shared(finding.check.cause) for finding in evidence if finding.check.cause), "")
+def _shared(finding: Finding) -> str:
+    return finding.shared(finding.check.cause)
 
 
-def _seeks(shared: str) -> str:
-    return shared.replace(GAP, '"')
+def _seeks(finding: Finding) -> str:
+    return _shared(finding).replace(GAP, '"')
 
 
 def _commands(some: Iterable[rank.Cause]) -> list[str]:
