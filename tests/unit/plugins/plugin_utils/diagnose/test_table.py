@@ -56,6 +56,16 @@ def test_a_row_names_checks_that_there_are(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS)
+def test_what_needs_no_rdma_is_not_laid_at_its_door(row: Row) -> None:
+    areas = ("ib.", "roce.", "pci.hca.", "stack.rdma.", "host.rdma.", "host.module.rdma")
+    apart = ("fabric.tcp.", "fleet.host.", "fleet.time.", "fleet.container.", "fleet.gpu.", "fleet.driver.")
+    if any(sign.startswith(areas) for sign in row.signs):
+        names = [check_of(sign) for sign in row.here]
+        told = {one for one in KNOWN if one.startswith(apart) and any(fnmatchcase(one, name) for name in names)}
+        assert told == set()
+
+
+@pytest.mark.parametrize("row", ROWS)
 def test_a_row_is_told_in_full(row: Row) -> None:
     assert row.effect in table.effects().values()
     assert row.confidence in CONFIDENCE
