@@ -146,6 +146,7 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
     def _absent(self, word: str, result: Any) -> None:
         if self._last_task_banner != result.task._uuid:
             self._print_task_banner(result.task)
+        self._handle_warnings(result.result)
         line = verdicts.absent(word, result.host.get_name(), result.result.get("msg"))
         self._display.display(line, color=getattr(constants, _COLORS[verdicts.UNREACHABLE]))
 

@@ -182,11 +182,14 @@ def test_with_v_and_with_ignored_errors_a_playbook_ends_as_ansible_does(
 def test_a_host_that_cannot_be_visited_is_a_line(monkeypatch: pytest.MonkeyPatch, left: list[str], word: str) -> None:
     for verbosity in (0, 1):
         callback, lines = printing(began(monkeypatch, args=("verify.yml",), verbosity=verbosity))
+        warned: list[Any] = []
+        monkeypatch.setattr(Default, "_handle_warnings", lambda self, found, warned=warned: warned.append(found))
         visit = result("n1", {"msg": "Task failed: no route\x1b"}, "ibready.cluster.hostverify")
         visit.task.vars, visit.task._uuid = {"__will_be_told": True}, "visit"
         callback._print_task_banner = lambda task, lines=lines: lines.append("TASK [Visit]")
         getattr(callback, f"v2_runner_on_{word}")(visit)
         assert lines == ([] if verbosity else ["TASK [Visit]", f"{word}: [n1]: no route?"])
+        assert warned == ([] if verbosity else [visit.result])
     assert left == [f"v2_runner_on_{word}"]
 
 
