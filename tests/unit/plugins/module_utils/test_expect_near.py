@@ -28,7 +28,7 @@ def test_of_a_key_like_none_all_are_told() -> None:
 
 
 def test_a_profile_like_one_that_there_is_is_told() -> None:
-    with pytest.raises(ExpectationError, match="did you mean .*hgx-h100-8"):
+    with pytest.raises(ExpectationError, match=r"did you mean .*hgx-h100-8"):
         from_inventory({"profile": "hgx-h100-9"})
     with pytest.raises(ExpectationError, match=r"see docs/profiles\.md"):
         from_inventory({"profile": "zzzzzz"})
