@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Sequence
 
-from sandbox import config, faults, image, lifecycle
+from sandbox import config, faults, image, lifecycle, saved
 from sandbox.command import program, say, which, words
 from sandbox.errors import SandboxError
 
@@ -28,6 +28,8 @@ def parser() -> argparse.ArgumentParser:
         help="what the nodes play: Ubuntu 24.04, or EL 9 (Rocky 9.4); default: %(default)s",
     )
     commands.add_parser("down", parents=[common], help="remove it, keep the images")
+    commands.add_parser("save", parents=[common], help="keep the nodes as they are now")
+    commands.add_parser("restore", parents=[common], help="make the nodes anew as they were saved, in seconds")
     commands.add_parser("clean", parents=[common], help="remove it and every image of ours")
     state = commands.add_parser("status", parents=[common], help="tell how it is")
     state.add_argument("--json", action="store_true")
@@ -51,6 +53,10 @@ def main(argv: Sequence[str]) -> int:
         lifecycle.up(box, say, keep=given.keep)
     elif given.command == "down":
         lifecycle.down(box, say)
+    elif given.command == "save":
+        saved.save(box, say)
+    elif given.command == "restore":
+        saved.restore(box, say)
     elif given.command == "clean":
         _clean(box)
     elif given.command == "break":

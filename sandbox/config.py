@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import json
 import re
@@ -102,6 +103,20 @@ class Sandbox(Persisted):
     def engines(self, node: str) -> str:
         """The volume of a node's container engines, whose overlayfs needs a real disk."""
         return f"{self.name}-{node}-engines"
+
+    @property
+    def saved(self) -> Path:
+        """The files of the state as they were when the nodes were saved."""
+        return self.state / "saved"
+
+    def saved_image(self, node: str) -> str:
+        # Another checkout may have a sandbox of this name, too.
+        whose = hashlib.sha256(self.owner.encode()).hexdigest()[:12]
+        return f"localhost/ibready-saved:{self.container(node)}-{whose}"
+
+    @property
+    def saved_images(self) -> tuple[str, ...]:
+        return tuple(self.saved_image(node) for node in NODES)
 
     @property
     def containers(self) -> tuple[str, ...]:

@@ -28,6 +28,11 @@ FABRIC = "localhost/ibready-fabric"
 NODE_PERF = "localhost/ibready-node-perf"
 # Of the hosts with real packages (sandbox/real).
 REAL = "localhost/ibready-real"
+# A node with packages of the distribution on top, by the digest of what installed them.
+NODE_PREPARED = "localhost/ibready-node-prepared"
+# The nodes of a sandbox as they were when it was saved (sandbox/saved.py); its name and the node's are the tag.
+SAVED = "localhost/ibready-saved"
+_OURS = (NODE, NODE_EL, NODE_PERF, FABRIC, REAL, NODE_PREPARED, SAVED)
 
 # A freshly installed server, without a single InfiniBand package.
 PACKAGES = (
@@ -134,6 +139,20 @@ def ensure(say: Callable[[str], None], system: str = "ubuntu") -> Recipe:
     return what
 
 
+def prepared(base: str, script: str, say: Callable[[str], None]) -> str:
+    """Return the image of a node on which a shell script has run, with the distribution's archive to be had.
+
+    Made once: it is kept by the digest of the base image's name and of the script.
+    """
+    digest = hashlib.sha256(f"{base}\0{script}".encode()).hexdigest()[:16]
+    tag = f"{NODE_PREPARED}:{digest}"
+    with alone():
+        if tag not in tags():
+            say("building the image of a prepared node (once)")
+            _build_upon(base, f"set -e\n{script}\n".encode(), tag)
+    return tag
+
+
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
     """Wait until no other sandbox builds images: several may come up at once."""
@@ -150,24 +169,24 @@ def _ensure(what: Recipe, say: Callable[[str], None], system: str) -> None:
         _build_node(what)
     if what.fabric not in have:
         say("building the fabric image")
-        _build_upon(what.node, _FABRIC_SETUP, what.fabric)
+        _build_upon(what.node, _FABRIC_SETUP.read_bytes(), what.fabric)
     if system == "el" and what.node_el not in have:
         say("building the image of the EL stand-in")
-        _build_upon(what.node, _EL_SETUP, what.node_el)
+        _build_upon(what.node, _EL_SETUP.read_bytes(), what.node_el)
 
 
 def tags() -> list[str]:
     """Return the full names of the images of ours that exist."""
     listed = json.loads(podman.text(["images", "--format", "json"]) or "[]") or []
     names = [name for image in listed for name in image.get("Names") or []]
-    return [name for name in names if name.rpartition(":")[0] in (NODE, NODE_EL, NODE_PERF, FABRIC, REAL)]
+    return [name for name in names if name.rpartition(":")[0] in _OURS]
 
 
 def remove(names: Iterable[str], say: Callable[[str], None]) -> list[str]:
     """Remove images by name, except those that a container still uses; return the removed."""
     removed = []
     # Those that stand on the node image go before it.
-    for name in sorted(names, key=lambda name: (name.startswith(f"{NODE}:"), name)):
+    for name in sorted(names, key=lambda name: (name.startswith(f"{NODE}:"), not name.startswith(SAVED), name)):
         done = podman.run(["rmi", name], check=False)
         if done.returncode == 0:
             removed.append(name)
@@ -244,7 +263,7 @@ def _tail(handle: int, size: int = 1500) -> str:
     return os.pread(handle, size, max(0, end - size)).decode(errors="replace").strip()
 
 
-def _build_upon(base: str, setup: Path, image: str) -> None:
+def _build_upon(base: str, setup: bytes, image: str) -> None:
     """Make an image of another one and a script that runs in it."""
     name = f"ibready-image-build-{os.getpid()}"
     try:
@@ -259,8 +278,8 @@ def _build_upon(base: str, setup: Path, image: str) -> None:
                 base,
                 "/bin/sh",
             ],
-            stdin=setup.read_bytes(),
-            timeout=300,
+            stdin=setup,
+            timeout=600,
         )
         podman.run(["commit", "--quiet", name, image])
     finally:

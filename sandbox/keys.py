@@ -37,7 +37,7 @@ def make(path: Path, comment: str) -> KeyPair:
 
 def prepare(box: Sandbox) -> tuple[str, dict[str, KeyPair]]:
     """Fill the state directory; return the operator's public key and the nodes' host keys."""
-    operator = make(box.private_key, f"ops@{box.name}")
+    operator = for_operator(box)
     hosts = {}
     for node in NODES:
         path = box.state / f"host-{node}"
@@ -47,4 +47,12 @@ def prepare(box: Sandbox) -> tuple[str, dict[str, KeyPair]]:
     box.known_hosts.write_text(
         "".join(f"{box.address(node)} {' '.join(key.public.split()[:2])}\n" for node, key in hosts.items())
     )
-    return operator.public, hosts
+    return operator, hosts
+
+
+def for_operator(box: Sandbox) -> str:
+    """Make the operator's key; return its public half.
+
+    Nodes that are made anew get a new one: by it ssh tells an open connection to them from one to those before.
+    """
+    return make(box.private_key, f"ops@{box.name}").public

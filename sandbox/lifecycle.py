@@ -11,6 +11,7 @@ import socket
 import tempfile
 import time
 import uuid
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -50,8 +51,11 @@ ISOLATION = (
 )
 
 
-def up(box: Sandbox, say: Say, *, keep: bool) -> None:
-    """Make the sandbox, from nothing unless `keep` and the running one is healthy."""
+def up(box: Sandbox, say: Say, *, keep: bool, prepared: Mapping[str, str] | None = None) -> None:
+    """Make the sandbox, from nothing unless `keep` and the running one is healthy.
+
+    `prepared`: by node, a shell script that its image has run already (`image.prepared`).
+    """
     begun = time.monotonic()
     # Refused before anything is removed.
     purpose.asked()
@@ -61,8 +65,10 @@ def up(box: Sandbox, say: Say, *, keep: bool) -> None:
             return
         with step(say, "images"):
             recipe = image.ensure(say, box.system)
+            base = recipe.node_of(box.system)
+            tags = {node: image.prepared(base, script, say) for node, script in (prepared or {}).items()}
         try:
-            _make(box, recipe, say)
+            _make(box, recipe, dict.fromkeys(NODES, base) | tags, say)
         except BaseException:
             # An operator's Ctrl-C as well: half a sandbox is of no use to anybody.
             with contextlib.suppress(SandboxError):
@@ -72,10 +78,9 @@ def up(box: Sandbox, say: Say, *, keep: bool) -> None:
     say(f"{'total':<46} {time.monotonic() - begun:5.1f} s")
 
 
-def _make(box: Sandbox, recipe: image.Recipe, say: Say) -> None:
+def _make(box: Sandbox, recipe: image.Recipe, tags: Mapping[str, str], say: Say) -> None:
     with step(say, "remove what was left"):
-        podman.remove(box)
-        _clear_state(box)
+        _discard(box)
     with step(say, "network, keys, vendor repositories"), ThreadPoolExecutor() as pool:
         box.state.mkdir(parents=True, exist_ok=True)
         operator, hosts = keys.prepare(box)
@@ -83,27 +88,19 @@ def _make(box: Sandbox, recipe: image.Recipe, say: Say) -> None:
         # Before anything is made, so that even a killed `up` is found by `clean`.
         _write_settings(box, recipe)
         make_network(box)
+        archive_key = repositories.result()
+    parcels = {node: parcel.for_node(box, node, operator, hosts[node], uuid.uuid4().hex, archive_key) for node in NODES}
+    run_nodes(box, recipe.fabric, tags, parcels, say)
+
+
+def run_nodes(box: Sandbox, fabric: str, tags: Mapping[str, str], parcels: Mapping[str, bytes], say: Say) -> None:
+    """Start the fabric and the nodes of their images (`tags`), with the files that they are given; wait for them."""
+    with step(say, "start four containers"), ThreadPoolExecutor() as pool:
         for volume in box.volumes:
             podman.run(["volume", "create", "--label", box.label, volume])
-        archive_key = repositories.result()
-    with step(say, "start four containers"), ThreadPoolExecutor() as pool:
-        jobs = [
-            pool.submit(
-                start,
-                box.fabric,
-                fabric_argv(box, recipe.fabric),
-                parcel.for_fabric(box),
-                box.state,
-            )
-        ]
+        jobs = [pool.submit(start, box.fabric, fabric_argv(box, fabric), parcel.for_fabric(box), box.state)]
         jobs += [
-            pool.submit(
-                start,
-                box.container(node),
-                node_argv(box, node, recipe.node_of(box.system)),
-                parcel.for_node(box, node, operator, hosts[node], uuid.uuid4().hex, archive_key),
-                box.state,
-            )
+            pool.submit(start, box.container(node), node_argv(box, node, tags[node]), parcels[node], box.state)
             for node in NODES
         ]
         for job in jobs:
@@ -278,6 +275,7 @@ def made_here() -> list[Sandbox]:
 
 def _discard(box: Sandbox) -> list[str]:
     removed = podman.remove(box)
+    podman.forget(box.saved_images)
     _clear_state(box)
     return removed
 

@@ -34,6 +34,7 @@ log_file /run/ibready-fabric/opensm.log
 log_max_size 4
 """
 
+_LOGIN = "home/ops/.ssh/authorized_keys"
 _BOOT_UNIT = "ibready-simulated-boot.service"
 _BOOT = f"""\
 [Unit]
@@ -161,11 +162,16 @@ def for_node(
         "etc/dpkg/dpkg.cfg.d/ibready-sandbox": (f"post-invoke=/{_PROGRAMS}/link-tools\n", 0o644),
         "etc/ssh/ssh_host_ed25519_key": (host_key.private, 0o600),
         "etc/ssh/ssh_host_ed25519_key.pub": (host_key.public, 0o644),
-        "home/ops/.ssh/authorized_keys": (operator_key, 0o644),
+        _LOGIN: (operator_key, 0o644),
         "etc/machine-id": (machine + "\n", 0o444),
         **archive_files(box, archive_key),
     }
     return pack(files)
+
+
+def for_saved_node(operator_key: str) -> bytes:
+    """Return what a node is given that has all else from its image: who may log in."""
+    return pack({_LOGIN: (operator_key, 0o644)})
 
 
 def hardware_data() -> dict[str, Any]:

@@ -160,6 +160,13 @@ def _remove_containers(box: Sandbox, names: Sequence[str]) -> None:
             run([*force, *left])
 
 
+def forget(images: Sequence[str]) -> None:
+    """Remove those of these images that exist."""
+    there = [name for name in images if run(["image", "exists", name], check=False).returncode == 0]
+    if there:
+        run(["rmi", *there])
+
+
 def inspect(container: str, what: str) -> Any:
     """Return one Go template value of a container as Python data."""
     return json.loads(text(["container", "inspect", "--format", "{{json " + what + "}}", container]))
