@@ -3,15 +3,16 @@
 
     python -m tools.lanes lint,unit system-ready system-bare then kernel
 
-A lane's steps follow each other; after "then" come lanes that begin when all before them have ended.
-What a step printed is shown whole when it ends. The first that fails ends the others, and takes their
-sandboxes away.
+A lane's steps follow each other; after "then" come lanes that begin when all before them have passed.
+What a step printed is shown whole when it ends. A step that fails ends its lane; the others go on to their
+end, and all failures are told. What was skipped is told at the end, with its reason.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -28,10 +29,15 @@ from sandbox.errors import SandboxError
 from sandbox.signals import interrupted
 
 ROOT = Path(__file__).resolve().parent.parent
-# What only computes gives way to what waits for nodes; the unit tests have bounds of time of their own.
-GIVES_WAY = ("lint", "fuzz", "nccl")
+# What only computes gives way to what nodes wait for.
+GIVES_WAY = ("lint", "unit", "fuzz", "nccl")
 # How long a step has to clean up after a Ctrl-C.
 GRACE = 60.0
+
+# How pytest closes a run, and what it and `./run` say of tests and steps that did not run.
+_CLOSING = re.compile(r"((?:\d+ [a-z]+, )*\d+ [a-z]+) in \d+\.\d+s")
+_COUNT = re.compile(r"(\d+) (passed|failed|error|skipped)")
+_SKIPPED = re.compile(r"(?<![^\s\"'])(?:SKIPPED \[\d+\]|==> skipped:) [^\n\"]*")
 
 Argv = Callable[[str], list[str]]
 Say = Callable[[str], None]
@@ -55,13 +61,29 @@ class Done:
     status: int
     wall: float
     cpu: float
+    text: str = ""
 
     def __str__(self) -> str:
         return f"{self.step:<16} {self.wall:6.0f} s, {self.cpu:5.0f} s of a processor"
 
 
+def counted(done: Sequence[Done]) -> str:
+    """Return how many tests passed, failed and were skipped, as pytest counted them in the steps' outputs."""
+    counts = dict.fromkeys(("passed", "failed", "skipped"), 0)
+    for step in done:
+        for closing in _CLOSING.findall(step.text):
+            for number, word in _COUNT.findall(closing):
+                counts["failed" if word == "error" else word] += int(number)
+    return ", ".join(f"{number} {word}" for word, number in counts.items())
+
+
+def skipped(done: Sequence[Done]) -> list[str]:
+    """Return what the steps said that they left out, each once."""
+    return list(dict.fromkeys(line.strip() for step in done for line in _SKIPPED.findall(step.text)))
+
+
 class Lanes:
-    """Lanes at work; the first failure or an interruption stops them all."""
+    """Lanes at work; an interruption stops them all."""
 
     def __init__(self, argv: Argv = of_run, tell: Say = say, grace: float = GRACE) -> None:
         self._argv = argv
@@ -118,27 +140,24 @@ class Lanes:
             self._tell(f"==> {step}: begins")
             _, status, used = os.wait4(child.pid, 0)
             child.returncode = os.waitstatus_to_exitcode(status)
-            done = Done(step, child.returncode, time.monotonic() - begun, used.ru_utime + used.ru_stime)
+            wall = time.monotonic() - begun
             output.seek(0)
             text = output.read().decode(errors="replace")
+            done = Done(step, child.returncode, wall, used.ru_utime + used.ru_stime, text)
             with self._lock:
                 del self._running[child.pid]
-                first = done.status != 0 and not self._stopped
-                self._stopped |= first
                 self.done.append(done)
-                self._tell(self._told(done, text))
-        if first:
-            self.stop()
+                self._tell(self._told(done))
         return done.status == 0
 
-    def _told(self, done: Done, text: str) -> str:
+    def _told(self, done: Done) -> str:
         if done.status == 0:
             how = "passed"
-        elif self._stopped and self.failed[0] is not done:
+        elif self._stopped:
             how = "was stopped"
         else:
             how = f"FAILED with status {done.status}"
-        return f"\n==> {done.step}: {how} after {done.wall:.0f} s\n{text.rstrip()}"
+        return f"\n==> {done.step}: {how} after {done.wall:.0f} s\n{done.text.rstrip()}"
 
 
 def _signal(groups: Sequence[int], number: signal.Signals) -> None:
@@ -185,11 +204,18 @@ def main(words: Sequence[str]) -> int:
     say(f"\n==> {time.monotonic() - begun:.0f} s in all")
     for done in lanes.done:
         say(f"    {done}")
+    left = skipped(lanes.done)
+    if left:
+        say("\n==> left out:")
+    for line in left:
+        say(f"    {line}")
+    say(f"\n{counted(lanes.done)}")
+    # Steps that passed may leave nodes to each other.
+    take_away(say)
     if not lanes.failed and not stopped:
         return 0
-    take_away(say)
-    why = stopped or f"status {lanes.failed[0].status} while: {lanes.failed[0].step}"
-    print(f"\nrun: stopped, {why}; the lines of that step say what failed", file=sys.stderr)
+    why = stopped or "; ".join(f"status {done.status} while: {done.step}" for done in lanes.failed)
+    print(f"\nrun: {why}; the lines of each such step say what failed", file=sys.stderr)
     return 1
 
 

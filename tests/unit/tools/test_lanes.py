@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lanes run side by side, show whole outputs, and end together at the first failure."""
+"""Lanes run side by side and show whole outputs; one that fails leaves the others to their end."""
 
 from __future__ import annotations
 
@@ -49,32 +49,50 @@ def test_lanes_run_side_by_side_and_a_lane_s_steps_one_after_the_other(tmp_path:
     assert "==> c: begins" in heard.told
 
 
-def test_the_first_failure_interrupts_the_others_and_nothing_follows(tmp_path: Path) -> None:
+def test_a_failure_ends_its_lane_and_the_others_go_on_to_their_end(tmp_path: Path) -> None:
     heard = Heard(
         tmp_path,
         {
-            "bad": "until_there ready; echo why; exit 3",
-            "long": "trap 'echo cleaned up; exit 1' INT; touch ready; while :; do sleep 0.05; done",
-            "next": "touch never",
+            "bad": "touch failed; echo why; exit 3",
+            "after": "touch never",
+            "long": "until_there failed; echo went on",
+            "last": "echo and ended; exit 4",
         },
     )
-    heard.lanes.run([["long", "next"], ["bad", "next"]])
-    assert heard.statuses() == {"bad": 3, "long": 1}
-    assert heard.lanes.failed[0].step == "bad"
+    heard.lanes.run([["bad", "after"], ["long", "last"]])
+    assert heard.statuses() == {"bad": 3, "long": 0, "last": 4}
+    assert {one.step for one in heard.lanes.failed} == {"bad", "last"}
     assert "bad: FAILED with status 3" in heard.of("bad")
     assert heard.of("bad").endswith("\nwhy")
-    assert "long: was stopped" in heard.of("long")
-    assert heard.of("long").endswith("\ncleaned up")
+    assert heard.of("long").endswith("\nwent on")
+    assert "last: FAILED with status 4" in heard.of("last")
     assert not (tmp_path / "never").exists()
+
+
+def test_tests_are_counted_and_what_was_left_out_is_told_once() -> None:
+    unit = "SKIPPED [2] tests/unit/test_a.py:9: no python3.12 here\n=== 1 failed, 20 passed, 2 skipped in 3.21s ===\n"
+    molecule = '    "SKIPPED [1] nodes/test_b.py:3: no apt",\n    "3 passed, 1 skipped in 0.50s"\n'
+    shell = "\n==> skipped: fuzzing needs CPython 3.11\nnot a SKIPPED word\n7 passed, 1 error in 9.00s (0:01:00)\n"
+    done = [lanes.Done(name, 0, 1, 1, text) for name, text in (("a", unit), ("b", molecule), ("c", shell), ("d", unit))]
+    assert lanes.counted(done) == "50 passed, 3 failed, 5 skipped"
+    assert lanes.skipped(done) == [
+        "SKIPPED [2] tests/unit/test_a.py:9: no python3.12 here",
+        "SKIPPED [1] nodes/test_b.py:3: no apt",
+        "==> skipped: fuzzing needs CPython 3.11",
+    ]
 
 
 def test_what_does_not_end_is_killed_with_its_children(tmp_path: Path) -> None:
     deaf = "trap '' INT; (trap '' INT; touch ready; echo $BASHPID > child; exec sleep 600) & wait; wait"
-    heard = Heard(tmp_path, {"bad": "until_there child; exit 3", "deaf": deaf}, grace=0.5)
-    begun = time.monotonic()
-    heard.lanes.run([["deaf"], ["bad"]])
-    assert time.monotonic() - begun < 60
-    assert heard.statuses() == {"bad": 3, "deaf": -9}
+    heard = Heard(tmp_path, {"deaf": deaf}, grace=1)
+    runs = threading.Thread(target=heard.lanes.run, args=([["deaf"]],))
+    runs.start()
+    while not (tmp_path / "child").exists():
+        time.sleep(0.02)
+    heard.lanes.stop()
+    runs.join(timeout=120)
+    assert heard.statuses() == {"deaf": -9}
+    assert "deaf: was stopped" in heard.of("deaf")
     child = (tmp_path / "child").read_text().strip()
     for _ in range(200):
         if not Path(f"/proc/{child}/cmdline").exists() or not Path(f"/proc/{child}/cmdline").read_text():
@@ -116,7 +134,7 @@ def test_the_whole_fails_with_a_step_and_says_which(
     assert lanes.main(words) == status
     out, err = capsys.readouterr()
     assert ("words of x" in out) is bool(status)
-    assert ("run: stopped, status 4 while: x" in err) is bool(status)
+    assert ("run: status 4 while: x; the lines" in err) is bool(status)
     assert ("==> z: begins" in out) is not bool(status)
 
 
