@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import pytest
+from _pytest.mark import ParameterSet
 
 ALL = os.environ.get("IBREADY_CASES") == "all"
 # Handed on to the workers, which at midnight would have two.
@@ -68,6 +69,14 @@ def third(every: Sequence[Case]) -> list[Case]:
     return [one for at, one in enumerate(every) if ALL or at % 3 == DAY % 3]
 
 
-def rounds(every: Sequence[Case]) -> list[Any]:
-    """Return parameters for pytest: the first round, and the others as `thorough` (`./run system` has them)."""
-    return [every[0], *(pytest.param(one, marks=pytest.mark.thorough) for one in every[1:])]
+def daily(every: Sequence[Any], count: int = 1) -> list[Any]:
+    """Return parameters for pytest: the first ``count`` as they are, the others as `thorough`."""
+    return [*every[:count], *map(_thorough, every[count:])]
+
+
+def _thorough(case: Any) -> Any:
+    if isinstance(case, ParameterSet):
+        known = case
+    else:
+        known = pytest.param(*(case if isinstance(case, tuple) else (case,)))
+    return pytest.param(*known.values, id=known.id, marks=(*known.marks, pytest.mark.thorough))

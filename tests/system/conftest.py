@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A sandbox of the system tests' own, and the commands that an operator types."""
+"""Sandboxes of the system tests' own, and the commands that an operator types.
+
+Each file begins on nodes of its own making or on saved ones: stories run alone and in any order.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,18 +20,20 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run.read import read
-from sandbox import config, lifecycle, podman
+from sandbox import config, lifecycle, podman, saved
 from tests.system.excerpt import excerpt
 
 ROOT = Path(__file__).resolve().parents[2]
-# `./run test` has two parts at work side by side; "alone" needs no sandbox.
-_PART = os.environ.get("IBREADY_SYSTEM_PART", "all")
-NAME = f"ibready-system-{_PART}"
-SUBNET = {"all": "198.18.80", "alone": "198.18.80", "ready": "198.18.81", "bare": "198.18.82"}[_PART]
+# The nodes that molecule's default scenario saved once they were converged, where it ran before (`./run test`).
+CONVERGED = ("ibready-ready", "198.18.81")
+if os.environ.get("IBREADY_SYSTEM_NODES") == "molecule":
+    CONVERGED = ("ibready-molecule", "198.18.78")
+# The nodes of stories that make theirs anew.
+SPARE = ("ibready-spare", "198.18.82")
 # In group_vars, because the vars of an inventory file lose against those of inventories/sandbox.
-VARIABLES = f"""---
-sandbox_name: {NAME}
-sandbox_subnet: {SUBNET}
+VARIABLES = """---
+sandbox_name: {name}
+sandbox_subnet: {subnet}
 # What goes for one part goes for all; molecule installs every one.
 stack_container_toolkit: none
 """
@@ -79,10 +84,16 @@ def said(text: str) -> str:
 
 @dataclass(frozen=True)
 class Box:
-    """The sandbox, and an inventory that means it."""
+    """A sandbox, and an inventory that means it."""
 
+    name: str
+    subnet: str
     inventory: Path
     reports: Path
+
+    @property
+    def rig(self) -> config.Sandbox:
+        return config.sandbox(self.name, self.subnet)
 
     @property
     def inventories(self) -> list[str]:
@@ -90,13 +101,17 @@ class Box:
 
     def sandbox(self, *argv: str) -> str:
         """``python -m sandbox``; fails the test with its output where it fails."""
-        done = run(sys.executable, "-m", "sandbox", argv[0], "--name", NAME, "--subnet", SUBNET, *argv[1:])
+        done = run(sys.executable, "-m", "sandbox", argv[0], "--name", self.name, "--subnet", self.subnet, *argv[1:])
         assert done.returncode == 0, done.stdout
         return done.stdout
 
-    def up(self, *, archive: bool = False) -> None:
-        """Three nodes that nobody has touched yet; ``archive``: with the distribution's own packages to be had."""
-        self.sandbox("up")
+    def up(self, *, archive: bool = False, prepared: Mapping[str, str] | None = None) -> None:
+        """Three nodes that nobody has touched yet.
+
+        ``archive``: with the distribution's own packages to be had; ``prepared``: by node, what has run on it before
+        (`sandbox.image.prepared`).
+        """
+        lifecycle.up(self.rig, print, keep=False, prepared=prepared)
         if not archive:
             for node in config.NODES:
                 self.root(node, LAY_ASIDE)
@@ -113,14 +128,14 @@ class Box:
     def root(self, node: str, script: str) -> str:
         """Run a shell script as root inside a node, past ssh and sudo."""
         # Not by `sandbox exec`: some hundred times a Python would start for it.
-        container = config.sandbox(NAME, SUBNET).container(node)
+        container = self.rig.container(node)
         done = run(*podman.argv("exec", "--interactive", container, "sh", "-ec", script))
         assert done.returncode == 0, done.stdout
         return done.stdout
 
     def back(self, node: str, seconds: float = 90) -> None:
         """Return when a node that went down runs again and answers."""
-        box = config.sandbox(NAME, SUBNET)
+        box = self.rig
         deadline = time.monotonic() + seconds
         up = ["exec", box.container(node), "systemctl", "is-system-running", "--wait"]
         while podman.run(up, check=False).stdout.strip() != b"running":
@@ -145,46 +160,53 @@ class Box:
         return {host: told["verdict"] for host, told in self.report(name)["hosts"].items()}
 
 
-@pytest.fixture(scope="session")
-def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
-    """Three nodes, in the state that the story before left them in; taken away at the end."""
-    folder = tmp_path_factory.mktemp("box")
+@contextlib.contextmanager
+def _made(name: str, subnet: str, folder: Path) -> Iterator[Box]:
+    """A sandbox of tests, which is taken away at the end."""
     inventory = folder / "inventory"
     (inventory / "group_vars").mkdir(parents=True)
     (inventory / "hosts.yml").write_text("---\nall: {}\n")
-    (inventory / "group_vars/all.yml").write_text(VARIABLES)
-    made = Box(inventory, folder / "reports")
+    (inventory / "group_vars/all.yml").write_text(VARIABLES.format(name=name, subnet=subnet))
+    made = Box(name, subnet, inventory, folder / "reports")
     yield made
     made.sandbox("down")
 
 
+@pytest.fixture(scope="session")
+def converged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
+    """Three nodes that were saved when a first converge had made them ready."""
+    with _made(*CONVERGED, tmp_path_factory.mktemp("converged")) as box:
+        if not saved.is_saved(box.rig):
+            box.up()
+            done = box.playbook("site.yml")
+            assert done.returncode == 0, done.stdout
+            box.sandbox("save")
+        yield box
+
+
+@pytest.fixture(scope="session")
+def spare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
+    """A sandbox for stories that make its nodes."""
+    with _made(*SPARE, tmp_path_factory.mktemp("spare")) as box:
+        yield box
+
+
 @pytest.fixture(scope="module")
-def bare(box: Box) -> Box:
+def ready(converged: Box) -> Box:
+    """Three ready nodes, whatever a story before did to them."""
+    converged.sandbox("restore")
+    return converged
+
+
+@pytest.fixture(scope="module")
+def bare(spare: Box) -> Box:
     """Three nodes made anew."""
-    box.up()
-    return box
+    spare.up()
+    return spare
 
 
 @pytest.fixture(scope="module")
-def stocked(box: Box) -> Box:
+def stocked(spare: Box) -> Box:
     """Three nodes made anew, for stories that install packages of the distribution."""
-    box.up(archive=True)
-    return box
-
-
-@pytest.fixture(scope="module")
-def ready(box: Box) -> Box:
-    """Ready nodes, whatever was before."""
-    if not _is_ready(box):
-        done = box.playbook("site.yml")
-        assert done.returncode == 0, done.stdout
-    return box
-
-
-def _is_ready(box: Box) -> bool:
-    """Whether an earlier story left ready nodes; what it broke it has to heal itself."""
-    if not config.sandbox(NAME, SUBNET).state.exists():
-        box.up()
-        return False
-    # What is between hosts every story looks at itself.
-    return box.adhoc("all", "-m", "ibready.cluster.hostverify").returncode == 0
+    spare.up(archive=True)
+    return spare

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch import cluster, make, options
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch.node import Node
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.launchers import KINDS
-from tests.system.conftest import SUBNET, Box
+from tests.system.conftest import Box
 
 IMAGE = "localhost/tiny"
 FOLDER = "/srv/launch"
@@ -19,7 +19,7 @@ def put(box: Box, kind: str, names: tuple[str, ...], more: str = "true", *, gpus
     tells its number and where it is, then runs ``more``, in a shell. One process for each of
     ``gpus`` of a node, whose NUMA nodes nobody tells; one a node without."""
     cards = (-1,) * gpus
-    nodes = [Node(name, name, f"{SUBNET}.1{name[-1]}", "eth0", cards, rdma=True) for name in names]
+    nodes = [Node(name, name, box.rig.address(name), "eth0", cards, rdma=True) for name in names]
     said = options.read(
         {
             "image": IMAGE,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One stack, the next, and back; and a run that loses a host. Ends as it began: with bare nodes."""
+"""One stack, the next, and back; and a run that loses a host."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import cases
-from tests.system.conftest import NAME, Box
+from tests.system.conftest import Box
+
+pytestmark = pytest.mark.thorough
 
 # GPUDirect Storage comes with the old stack and goes with the new.
 OLD = {"stack_driver": "580.126.20", "stack_rdma_version": "3.2.2", "stack_gds": "newest"}
@@ -61,7 +62,7 @@ def drivers(seen: list[str]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def lock(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A lock of this story's own; the nodes of the later ones have never had one."""
+    """A lock of this story's own."""
     return tmp_path_factory.mktemp("lock") / "stack.lock.yml"
 
 
@@ -70,7 +71,6 @@ def extra(lock: Path, **more: object) -> list[str]:
     return ["--limit", "node1", "-e", json.dumps(given)]
 
 
-@cases.every_third_day(2)
 def test_upgrade_and_rollback_are_byte_for_byte(bare: Box, lock: Path) -> None:
     before_ibready = look(bare)
     done = bare.playbook("playbooks/converge.yml", *extra(lock, **OLD))
@@ -105,7 +105,6 @@ def test_upgrade_and_rollback_are_byte_for_byte(bare: Box, lock: Path) -> None:
     assert without_groups(look(bare)) == without_groups(before_ibready)
 
 
-@cases.every_third_day(2)
 def test_a_host_without_a_snapshot_is_refused_by_name(bare: Box, lock: Path) -> None:
     before = look(bare, "node1")
     bare.root("node1", f"mv {SNAPSHOTS} /root/; rm /var/lib/ibready/stack.json")
@@ -119,7 +118,6 @@ def test_a_host_without_a_snapshot_is_refused_by_name(bare: Box, lock: Path) -> 
     assert look(bare, "node1") == before
 
 
-@pytest.mark.thorough
 def test_a_host_that_is_lost_stops_the_run(bare: Box, lock: Path) -> None:
     """Two of a batch of two, one of them lost while it converges: the third is not touched."""
     before = {node: look(bare, node) for node in ("node1", "node2", "node3")}
@@ -130,7 +128,7 @@ def test_a_host_that_is_lost_stops_the_run(bare: Box, lock: Path) -> None:
         done = bare.playbook("playbooks/converge.yml", *extra(lock.with_name("other.lock.yml"), **rolling)[2:])
     finally:
         lost.join()
-        subprocess.run(["podman", "start", f"{NAME}-node2"], check=True, capture_output=True)
+        subprocess.run(["podman", "start", bare.rig.container("node2")], check=True, capture_output=True)
     said = " ".join(done.stdout.split())
     assert done.returncode != 0
     assert "node2 stopped answering or failed, of 2 in this batch" in said, done.stdout
@@ -147,6 +145,6 @@ def _lose(box: Box, node: str) -> None:
     """Stop a node once its converge has begun."""
     for _ in range(240):
         if box.root(node, f"if [ -e {SNAPSHOTS} ]; then ls {SNAPSHOTS}; fi").strip():
-            subprocess.run(["podman", "kill", f"{NAME}-{node}"], check=True, capture_output=True)
+            subprocess.run(["podman", "kill", box.rig.container(node)], check=True, capture_output=True)
             return
         time.sleep(0.5)

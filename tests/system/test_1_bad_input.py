@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import cases
 from tests.system.conftest import ROOT, command, run
 
 HOSTS = """---
@@ -18,7 +19,7 @@ all:
 """
 
 
-@pytest.mark.parametrize("playbook", ["site.yml", "playbooks/verify.yml", "playbooks/converge.yml"])
+@pytest.mark.parametrize("playbook", cases.daily(["site.yml", "playbooks/verify.yml", "playbooks/converge.yml"]))
 def test_a_missing_inventory_is_named(playbook: str) -> None:
     done = run(command("ansible-playbook"), playbook, "-i", "nowhere")
     assert done.returncode != 0
@@ -26,7 +27,7 @@ def test_a_missing_inventory_is_named(playbook: str) -> None:
     assert "PLAY [" not in done.stdout
 
 
-@pytest.mark.parametrize("playbook", ["site.yml", "playbooks/verify.yml", "playbooks/converge.yml"])
+@pytest.mark.parametrize("playbook", cases.daily(["site.yml", "playbooks/verify.yml", "playbooks/converge.yml"]))
 def test_an_inventory_without_hosts_is_never_a_pass(playbook: str, tmp_path: Path) -> None:
     (tmp_path / "hosts.yml").write_text("---\nall:\n  hosts: {}\n")
     done = run(command("ansible-playbook"), playbook, "-i", str(tmp_path / "hosts.yml"))
@@ -36,13 +37,16 @@ def test_an_inventory_without_hosts_is_never_a_pass(playbook: str, tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("variables", "message"),
-    [
-        pytest.param("ibready_ping_cuont: 9", "did you mean ibready_ping_count?", id="misspelt"),
-        pytest.param("rdma_port_type: best", "must be one of: keep, ", id="wrong choice"),
-        pytest.param("host_tuning_nofile: many", "unable to convert to int", id="wrong type"),
-        pytest.param("ibready_expect: {rate: 400}", "ibready_expect.rate", id="wrong expectation"),
-        pytest.param("ibready_expect: {hcas: -1}", "ibready_expect.hcas", id="impossible count"),
-    ],
+    cases.daily(
+        [
+            pytest.param("ibready_ping_cuont: 9", "did you mean ibready_ping_count?", id="misspelt"),
+            pytest.param("rdma_port_type: best", "must be one of: keep, ", id="wrong choice"),
+            pytest.param("host_tuning_nofile: many", "unable to convert to int", id="wrong type"),
+            pytest.param("ibready_expect: {rate: 400}", "ibready_expect.rate", id="wrong expectation"),
+            pytest.param("ibready_expect: {hcas: -1}", "ibready_expect.hcas", id="impossible count"),
+        ],
+        2,
+    ),
 )
 def test_a_bad_variable_is_refused_with_host_and_name(variables: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "hosts.yml").write_text(f"{HOSTS}  vars:\n    {variables}\n")
@@ -69,18 +73,18 @@ def test_a_site_s_own_variables_are_no_bad_input(tmp_path: Path) -> None:
 
 SILENT = [
     pytest.param(["playbooks/verify.yml"], id="verify"),
+    pytest.param(["playbooks/converge.yml"], id="converge"),
+    pytest.param(["site.yml"], id="site"),
     pytest.param(["playbooks/verify.yml", "--limit", "n1"], id="verify with a limit"),
     pytest.param(["playbooks/verify.yml", "--tags", "nosuch"], id="verify with a tag"),
     pytest.param(["playbooks/verify.yml", "--check"], id="verify in check mode"),
-    pytest.param(["playbooks/converge.yml"], id="converge"),
     pytest.param(["playbooks/converge.yml", "--limit", "n1"], id="converge with a limit"),
-    pytest.param(["site.yml"], id="site"),
     pytest.param(["site.yml", "--check"], id="site in check mode"),
     pytest.param(["site.yml", "--tags", "rdma"], id="site with a tag"),
 ]
 
 
-@pytest.mark.parametrize("argv", SILENT)
+@pytest.mark.parametrize("argv", cases.daily(SILENT, 3))
 def test_a_host_that_does_not_answer_never_lets_a_run_pass(argv: list[str], tmp_path: Path) -> None:
     (tmp_path / "hosts.yml").write_text(HOSTS)
     report = f"ibready_report_dir={tmp_path / 'reports'}"
@@ -116,18 +120,18 @@ GATE = """---
 """
 
 
-@pytest.mark.parametrize(
-    ("variables", "message"),
-    [
-        # -e gives all of them as text.
-        pytest.param("health_agent_seconds=30 health_agent_gate_intervals=2.5 health_agent_interval=90", "", id="good"),
-        pytest.param("health_agent_seconds=0", "seconds must be above 0", id="no time to look"),
-        pytest.param("health_agent_timer=false health_agent_npd=true", "no job would ever start", id="nobody looks"),
-        pytest.param("health_agent_slurm_prolog=true", "set health_agent_slurm to true", id="no prolog"),
-        pytest.param("health_agent_gate_intervals=1", "health_agent_gate_intervals to 2 or more", id="too short"),
-        pytest.param("health_agent_gate_intervals=1 health_agent_state=absent", "", id="taken away all the same"),
-    ],
-)
+KEPT_BY_NOBODY = [
+    # -e gives all of them as text.
+    pytest.param("health_agent_gate_intervals=1", "health_agent_gate_intervals to 2 or more", id="too short"),
+    pytest.param("health_agent_seconds=30 health_agent_gate_intervals=2.5 health_agent_interval=90", "", id="good"),
+    pytest.param("health_agent_seconds=0", "seconds must be above 0", id="no time to look"),
+    pytest.param("health_agent_timer=false health_agent_npd=true", "no job would ever start", id="nobody looks"),
+    pytest.param("health_agent_slurm_prolog=true", "set health_agent_slurm to true", id="no prolog"),
+    pytest.param("health_agent_gate_intervals=1 health_agent_state=absent", "", id="taken away all the same"),
+]
+
+
+@pytest.mark.parametrize(("variables", "message"), cases.daily(KEPT_BY_NOBODY))
 def test_a_gate_that_nobody_would_keep_is_refused_before_anything_changes(
     variables: str, message: str, tmp_path: Path
 ) -> None:

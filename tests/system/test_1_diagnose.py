@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import collect
+from tests import cases
 from tests.system.conftest import command, run, said
 from tests.unit import fleets
 
@@ -34,12 +35,15 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     "words",
-    [
-        pytest.param([], id="without an inventory"),
-        pytest.param(["-i", "hosts.yml"], id="with one"),
-        pytest.param(["-i", "hosts.yml", "--limit", "node1"], id="with a limit"),
-        pytest.param(["-i", "hosts.yml", "--check"], id="in check mode"),
-    ],
+    cases.daily(
+        [
+            pytest.param([], id="without an inventory"),
+            pytest.param(["-i", "hosts.yml"], id="with one"),
+            pytest.param(["-i", "hosts.yml", "--limit", "node1"], id="with a limit"),
+            pytest.param(["-i", "hosts.yml", "--check"], id="in check mode"),
+        ],
+        1,
+    ),
 )
 def test_bundles_are_diagnosed_and_no_host_is_contacted(words: list[str], bundles: Path, tmp_path: Path) -> None:
     (tmp_path / "hosts.yml").write_text(HOSTS)
@@ -72,11 +76,14 @@ def test_hosts_of_which_none_answers_are_no_diagnosis(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [
-        pytest.param(["diagnose_bundle=x"], "did you mean diagnose_bundles?", id="misspelt"),
-        pytest.param(["diagnose_bundles=/nonexistent"], "is no folder; next: ", id="no folder"),
-        pytest.param(["diagnose_most=many"], "diagnose_most", id="no number"),
-    ],
+    cases.daily(
+        [
+            pytest.param(["diagnose_bundle=x"], "did you mean diagnose_bundles?", id="misspelt"),
+            pytest.param(["diagnose_bundles=/nonexistent"], "is no folder; next: ", id="no folder"),
+            pytest.param(["diagnose_most=many"], "diagnose_most", id="no number"),
+        ],
+        1,
+    ),
 )
 def test_what_cannot_be_meant_is_refused(words: list[str], message: str, tmp_path: Path) -> None:
     (tmp_path / "hosts.yml").write_text(HOSTS)

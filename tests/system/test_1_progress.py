@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import cases
 from tests.system.conftest import ROOT, command
 from tests.unit.terminal import screen_of
 
@@ -136,6 +137,7 @@ def test_a_terminal_sees_where_the_run_is_and_what_it_would_see_without(site: Si
     assert not re.search(r"\x1b\[[\d;]*m", text)
 
 
+@pytest.mark.thorough
 def test_the_second_run_says_what_is_left_by_the_first(site: Site) -> None:
     for known in (False, True):
         text, _ = on_terminal(site.argv(), NO_COLOR="1")
@@ -151,6 +153,7 @@ def test_the_second_run_says_what_is_left_by_the_first(site: Site) -> None:
     assert all(0.5 < one[1] < 60 for one in run["sections"][1:])
 
 
+@pytest.mark.thorough
 def test_with_colours_the_line_is_dim_and_the_output_as_it_would_be(site: Site) -> None:
     text, _ = on_terminal(site.argv())
     bare, _ = on_terminal(site.argv(), IBREADY_PROGRESS="0")
@@ -159,6 +162,7 @@ def test_with_colours_the_line_is_dim_and_the_output_as_it_would_be(site: Site) 
     assert shaded.sub("", text).replace(ERASE, "") == bare
 
 
+@pytest.mark.thorough
 def test_a_narrow_terminal_cuts_it(site: Site) -> None:
     text, _ = on_terminal(site.argv(), columns=30, NO_COLOR="1")
     drawn = DRAWN.findall(text)
@@ -169,6 +173,7 @@ def test_a_narrow_terminal_cuts_it(site: Site) -> None:
     assert not DRAWN.search(narrow)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", [{"TERM": "dumb"}, {"CI": "true"}, {"IBREADY_PROGRESS": "false"}])
 def test_it_is_off_where_it_is_not_wanted(site: Site, more: dict[str, str]) -> None:
     text, _ = on_terminal(site.argv(0), **{"NO_COLOR": "1", **more})
@@ -177,6 +182,7 @@ def test_it_is_off_where_it_is_not_wanted(site: Site, more: dict[str, str]) -> N
     assert not (site.folder / "ibready-durations.json").exists()
 
 
+@pytest.mark.thorough
 def test_a_pipe_gets_the_same_bytes(site: Site) -> None:
     found = []
     for callbacks in (
@@ -197,7 +203,7 @@ def test_a_pipe_gets_the_same_bytes(site: Site) -> None:
     assert not (site.folder / "ibready-durations.json").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", cases.daily([signal.SIGTERM, signal.SIGINT]))
 def test_a_run_that_is_ended_leaves_no_line_behind(site: Site, number: int) -> None:
     sent: list[float] = []
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import cases
 from tests.system.conftest import command, run
 
 HOSTS = """---
@@ -45,14 +46,17 @@ def test_the_run_object_says_who_made_it(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("more", "status", "says"),
-    [
-        ([], 0, "Rendered from"),
-        (["-e", "since=1"], 0, "nothing got better or worse"),
-        (["-e", "since=1", "--limit", "n1"], 0, "nothing got better or worse"),
-        (["-e", "report_fail_on=not_ready"], 2, "n1 is unknown"),
-        (["-e", "since=5"], 2, "1 older run is kept"),
-        (["-e", "report_from=/nowhere/run.json"], 2, "/nowhere/run.json is not there; next:"),
-    ],
+    cases.daily(
+        [
+            ([], 0, "Rendered from"),
+            (["-e", "since=1"], 0, "nothing got better or worse"),
+            (["-e", "since=1", "--limit", "n1"], 0, "nothing got better or worse"),
+            (["-e", "report_fail_on=not_ready"], 2, "n1 is unknown"),
+            (["-e", "since=5"], 2, "1 older run is kept"),
+            (["-e", "report_from=/nowhere/run.json"], 2, "/nowhere/run.json is not there; next:"),
+        ],
+        1,
+    ),
 )
 def test_it_is_rendered_again_without_touching_the_host(folder: Path, more: list[str], status: int, says: str) -> None:
     page = folder / "ibready-report.html"

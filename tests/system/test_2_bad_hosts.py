@@ -5,7 +5,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.system.conftest import Box
+
+pytestmark = pytest.mark.thorough
 
 # Another administrator's apt: the two locks that apt takes, held by a process of its own.
 HOLD_LOCKS = """cat > /run/other-admin.py <<'EOF'

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.conftest import SUBNET, Box, said
+from tests.system.conftest import Box, said
 
 # All that a refused run must leave as it was: packages, holds, repositories, files of ours.
 STATE = (
@@ -54,9 +54,9 @@ def broken(box: Box, fault: str) -> Iterator[None]:
     ("fault", "cause"),
     [
         ("repo-key", "signed by another key than the pinned one"),
-        ("repo-checksum", "not what its index promises"),
-        ("repo-vanished", "no repository has a package doca-ofed"),
-        ("repo-down", "cannot be fetched"),
+        pytest.param("repo-checksum", "not what its index promises", marks=pytest.mark.thorough),
+        pytest.param("repo-vanished", "no repository has a package doca-ofed", marks=pytest.mark.thorough),
+        pytest.param("repo-down", "cannot be fetched", marks=pytest.mark.thorough),
     ],
 )
 def test_a_repository_that_cannot_be_trusted_or_used_is_refused(bare: Box, fault: str, cause: str) -> None:
@@ -64,8 +64,9 @@ def test_a_repository_that_cannot_be_trusted_or_used_is_refused(bare: Box, fault
         fails_unchanged(bare, "node1", cause)
 
 
+@pytest.mark.thorough
 def test_a_key_that_is_not_the_pinned_one_is_refused(bare: Box, tmp_path: Path) -> None:
-    doca = {"base": f"http://{SUBNET}.2:8080/doca", "fingerprints": ["A" * 40]}
+    doca = {"base": f"http://{bare.subnet}.2:8080/doca", "fingerprints": ["A" * 40]}
     only = {
         "stack_repositories": {"doca": doca},
         **dict.fromkeys(("stack_driver", "stack_container_toolkit"), "none"),
@@ -74,11 +75,13 @@ def test_a_key_that_is_not_the_pinned_one_is_refused(bare: Box, tmp_path: Path) 
     fails_unchanged(bare, "node1", "A" * 40, argv=("-e", json.dumps(only)))
 
 
+@pytest.mark.thorough
 def test_missing_kernel_headers_are_refused_before_dkms_would_skip_the_build(bare: Box) -> None:
     with broken(bare, "headers-gone"):
         fails_unchanged(bare, "node1", "headers", "linux-headers-")
 
 
+@pytest.mark.thorough
 def test_a_package_that_the_operator_holds_is_left_alone(bare: Box) -> None:
     with bare.archive("node2"):
         bare.root("node2", "apt-get -qq install -y rdma-core >/dev/null 2>&1; apt-mark hold rdma-core")
@@ -88,10 +91,12 @@ def test_a_package_that_the_operator_holds_is_left_alone(bare: Box) -> None:
         bare.root("node2", "apt-mark unhold rdma-core")
 
 
+@pytest.mark.thorough
 def test_too_little_space_is_refused(bare: Box) -> None:
     fails_unchanged(bare, "node1", "MiB", argv=("-e", "rdma_min_free_mb=99999999"))
 
 
+@pytest.mark.thorough
 def test_a_build_that_fails_is_a_failure_and_the_next_run_repairs_it(bare: Box) -> None:
     bare.root(
         "node1",

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests import cases
 from tests.system.conftest import ROOT, Box, command, said
 from tests.system.test_0_there_and_back import look
+
+pytestmark = pytest.mark.thorough
 
 NODES = ("node1", "node2", "node3")
 OURS = "/etc/security/limits.d/90-ibready.conf"
@@ -83,7 +84,6 @@ def test_of_two_at_once_one_works_as_if_alone_and_the_other_names_it(ready: Box,
     assert leases(ready) == []
 
 
-@cases.every_third_day(1)
 def test_a_host_that_another_controller_has_is_left_alone_with_all_others(ready: Box) -> None:
     done = ready.adhoc("node2", "-b", "-m", "ibready.cluster.run_lease", "-a", f"state=taken {OTHER}")
     assert done.returncode == 0, done.stdout
@@ -112,7 +112,6 @@ def test_a_host_that_another_controller_has_is_left_alone_with_all_others(ready:
     assert leases(ready) == []
 
 
-@pytest.mark.thorough
 def test_a_run_that_was_killed_is_in_nobodys_way_on_its_own_machine(ready: Box, tmp_path: Path) -> None:
     killed = start(ready, "playbooks/converge.yml", tmp_path / "killed", "-e", "ibready_serial=1")
     try:
@@ -129,7 +128,6 @@ def test_a_run_that_was_killed_is_in_nobodys_way_on_its_own_machine(ready: Box, 
     assert leases(ready) == []
 
 
-@pytest.mark.thorough
 def test_servers_of_another_run_stay_and_its_host_is_unknown_by_its_name(ready: Box) -> None:
     theirs = {"run": "1 1 elsewhere other-boot", "who": "eve@other (process 1)", "what": "site.yml"}
     ends = [{"device": "ibsim0"}, {"device": "ibsim1"}]

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run.read import read
+from tests import cases
 from tests.system.conftest import ROOT, Box, command, run
 from tools import build
 
@@ -77,7 +78,7 @@ def test_collect_brings_home_a_bundle_of_every_host(ready: Box, tmp_path: Path) 
     assert reported["facts"]["machine"]["simulated"]
 
 
-@pytest.mark.parametrize("module", ["nvlinkverify", "ibready.cluster.stackverify"])
+@pytest.mark.parametrize("module", cases.daily(["nvlinkverify", "ibready.cluster.stackverify"], 0))
 def test_the_other_areas_ad_hoc(ready: Box, module: str) -> None:
     done = ready.adhoc("all", "-m", module)
     assert done.returncode == 0, done.stdout

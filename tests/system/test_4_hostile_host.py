@@ -16,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables im
     registered,
     role_options,
 )
+from tests import cases
 from tests.system.conftest import ROOT, Box, said
 
 NODE = "node2"
@@ -111,6 +112,7 @@ def test_nor_where_it_sends_them_after_its_first_word(hostile: Hostile) -> None:
     hostile.box.root(NODE, f"test -e {DRAINED}")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("late", [False, True])
 def test_a_host_that_answers_everything_with_its_own_words_runs_nothing(hostile: Hostile, late: bool) -> None:
     canned = {"changed": True, "node": {"root": True}, "found": True, "moving": True, "at": "x"}
@@ -136,6 +138,7 @@ def _drained(output: str) -> bool:
     return re.search(ran, output) is not None
 
 
+@pytest.mark.thorough
 def test_a_malformed_answer_costs_that_host_alone(hostile: Hostile) -> None:
     hostile.speaks(canned={"changed": [], "node": {"root": {}}, "facts": 7, "checks": {"a": None}})
     status, output = hostile.playbook(VERIFY)
@@ -143,7 +146,7 @@ def test_a_malformed_answer_costs_that_host_alone(hostile: Hostile) -> None:
     assert hostile.box.verdicts() == {"node1": "ready", NODE: "unknown", "node3": "ready"}
 
 
-@pytest.mark.parametrize("name", ["site.yml", VERIFY, "playbooks/collect.yml"])
+@pytest.mark.parametrize("name", cases.daily(["site.yml", VERIFY, "playbooks/collect.yml"]))
 def test_nothing_runs_where_nodes_may_set_variables(
     hostile: Hostile, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

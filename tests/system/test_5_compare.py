@@ -19,6 +19,8 @@ import pytest
 from tests import cases
 from tests.system.conftest import Box
 
+pytestmark = pytest.mark.thorough
+
 NODES = ("node1", "node2", "node3")
 # What the roles keep as whole files, each by its role.
 FILES = {
@@ -126,9 +128,8 @@ def without_handlers(found: dict[str, set[str]]) -> dict[str, set[str]]:
     return {node: roles - {"play"} for node, roles in found.items()}
 
 
-@cases.every_third_day(0)
 @pytest.mark.parametrize(
-    "drifts", cases.rounds(ROUNDS), ids=lambda drifts: "; ".join(", ".join(one.name for one in some) for some in drifts)
+    "drifts", ROUNDS, ids=lambda drifts: "; ".join(", ".join(one.name for one in some) for some in drifts)
 )
 def test_both_roads_agree_and_the_short_one_mends(ready: Box, drifts: list[list[Drift]]) -> None:
     spoilt: dict[str, list[Drift]] = dict(itertools.zip_longest(NODES, drifts, fillvalue=[]))
@@ -145,7 +146,6 @@ def test_both_roads_agree_and_the_short_one_mends(ready: Box, drifts: list[list[
     assert without_handlers(changes(ready)) == {node: {drift.role for drift in some} for node, some in spoilt.items()}
 
 
-@pytest.mark.thorough
 def test_then_no_role_has_anything_to_do(ready: Box) -> None:
     assert changes(ready, "-e", "ibready_compare=never") == {node: set() for node in NODES}
     assert differs(ready) == {node: set() for node in NODES}

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-from sandbox import config
-from tests.system.conftest import NAME, SUBNET, Box, said
+from tests.system.conftest import Box, said
 
-LOCK = Path(config.sandbox(NAME, SUBNET).state) / "stack.lock.yml"
+pytestmark = pytest.mark.thorough
+
 INSTALL = (
     "DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "
     "--allow-downgrades --allow-change-held-packages {} >/dev/null"
@@ -79,12 +78,13 @@ def test_drift_is_found_and_gone_when_mended(ready: Box, spoil: str, mend: str, 
 
 
 def test_a_lock_of_another_matrix_is_told(ready: Box) -> None:
-    text = LOCK.read_text()
+    lock = ready.rig.state / "stack.lock.yml"
+    text = lock.read_text()
     by_hand = re.sub("^sum: .*\n", "", text, flags=re.MULTILINE)
-    LOCK.write_text(re.sub("^matrix: .*$", "matrix: 0123abcd", by_hand, flags=re.MULTILINE))
+    lock.write_text(re.sub("^matrix: .*$", "matrix: 0123abcd", by_hand, flags=re.MULTILINE))
     try:
         done = ready.adhoc("node1", "-m", "stackverify")
         assert '"verdict": "degraded"' in done.stdout
         assert "stack.lock.matrix" in done.stdout
     finally:
-        LOCK.write_text(text)
+        lock.write_text(text)

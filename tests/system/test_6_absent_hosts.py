@@ -7,6 +7,8 @@ import pytest
 
 from tests.system.conftest import Box, said
 
+pytestmark = pytest.mark.thorough
+
 OURS = "/etc/security/limits.d/90-ibready.conf"
 ABSENT = [
     pytest.param(

@@ -15,6 +15,8 @@ import yaml
 
 from tests.system.conftest import Box, said
 
+pytestmark = pytest.mark.thorough
+
 PLAYBOOK = "tests/system/role.yml"
 NODES = ("node1", "node2", "node3")
 

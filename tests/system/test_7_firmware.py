@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import cases
 from tests.system.conftest import ROOT, Box, said
+
+pytestmark = pytest.mark.thorough
 
 NODES = ("node1", "node2", "node3")
 OLD, NEW = "28.39.1002", "28.43.2026"
@@ -46,7 +47,6 @@ def written(box: Box, node: str) -> list[str]:
     return [line.split()[1] for line in box.root(node, f"test ! -e {PLACE}/log || cat {PLACE}/log").splitlines()]
 
 
-@cases.every_third_day(1)
 def test_firmware_is_written_with_consent_and_to_one_host_first(cards: Box, tmp_path: Path) -> None:
     image = tmp_path / "fw.bin"
     image.write_text(f"{NEW} SIMULATED0001\n")

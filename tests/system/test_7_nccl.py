@@ -87,7 +87,7 @@ def by_node(text: str) -> dict[str, str]:
     return {name: said(part) for name, part in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-@pytest.mark.parametrize("files", cases.rounds(ROUNDS), ids=lambda some: f"round {ROUNDS.index(some) + 1}")
+@pytest.mark.parametrize("files", cases.daily(ROUNDS), ids=lambda some: f"round {ROUNDS.index(some) + 1}")
 def test_mistakes_are_named_and_a_converge_mends_them(ready: Box, files: list[list[Mistake]]) -> None:
     for node, mistakes in zip(NODES, files, strict=True):
         plant(ready, node, "\n".join(one.lines for one in mistakes))
@@ -107,6 +107,7 @@ def test_mistakes_are_named_and_a_converge_mends_them(ready: Box, files: list[li
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.thorough
 def test_the_next_converge_changes_nothing(ready: Box) -> None:
     before = [ready.root(node, f"cat {CONF}; ls /etc") for node in NODES]
     done = ready.playbook(*CONVERGE)
@@ -126,6 +127,7 @@ def test_a_line_that_somebody_wrote_well_stays(ready: Box) -> None:
         ready.root("node1", f"sed -i '/^# mine$/d; /^NCCL_ALGO=Ring$/d' {CONF}")
 
 
+@pytest.mark.thorough
 def test_what_goes_before_the_file_is_shown(ready: Box) -> None:
     """A user's own file, a variable of every job, and the copy of NCCL in a Python environment."""
     library = "/usr/lib/x86_64-linux-gnu/libnccl.so.2"
@@ -147,6 +149,7 @@ def test_what_goes_before_the_file_is_shown(ready: Box) -> None:
         ready.root("node1", "rm -r /home/ada; sed -i '/NCCL_DEBUG/d' /etc/environment")
 
 
+@pytest.mark.thorough
 def test_no_users_home_is_part_of_the_proof(ready: Box) -> None:
     """The library is asked as nobody; ~/.nccl.conf of root is named like that of any user."""
     ready.root("node1", "echo NCCL_SOCKET_IFNAME=lo > /root/.nccl.conf")

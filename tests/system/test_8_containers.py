@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import pytest
 
 from tests.system import launch_scripts
-from tests.system.conftest import SUBNET, Box, said
+from tests.system.conftest import Box, said
+
+pytestmark = pytest.mark.thorough
 
 PLAY = "tests/system/containers.yml"
 DAEMON = "/etc/docker/daemon.json"
@@ -111,7 +113,7 @@ def test_a_launch_script_starts_its_container(engines: Engines, node: str, engin
         f"echo NCCL_DEBUG=WARN > /etc/nccl.conf; {script}; rm /etc/nccl.conf",
     )
     mark = json.loads(box.root(node, "cat /etc/ibready-sandbox.json"))
-    address = f"{SUBNET}.1{node[-1]}"
+    address = box.rig.address(node)
     assert "torchrun --nnodes=1 --nproc-per-node=1 --node-rank=0 " in reported
     assert f" --local-addr={address} --no-python /ibready-launch/rank.sh /bin/sh -ec " in reported
     inside = f"rank 0 of 1 on {node} at {address}:29500\n{DEVICES}\n"

@@ -15,6 +15,8 @@ import pytest
 from tests.system import smoke
 from tests.system.conftest import Box, said
 
+pytestmark = pytest.mark.thorough
+
 PLAYBOOK = "tests/system/mpi.yml"
 # A key of this test's own, for mpirun logs in to the other node.
 KEY = """su - ops -c '
@@ -39,7 +41,6 @@ def installed(stocked: Box) -> Box:
     return stocked
 
 
-@pytest.mark.thorough
 def test_the_second_run_changes_nothing(installed: Box) -> None:
     done = installed.playbook(PLAYBOOK)
     assert done.returncode == 0, done.stdout
@@ -74,7 +75,6 @@ def test_the_smoke_job_tells_over_what_two_nodes_spoke(installed: Box, tmp_path:
     smoke.nothing_is_left(installed)
 
 
-@pytest.mark.thorough
 def test_the_smoke_job_by_mpi4py(installed: Box, tmp_path: Path) -> None:
     done = smoke.play(installed, "smoke", tmp_path, "-e", "smoke_binding=mpi4py")
     assert done.returncode != 0
@@ -88,7 +88,6 @@ def test_the_smoke_job_by_mpi4py(installed: Box, tmp_path: Path) -> None:
     smoke.nothing_is_left(installed)
 
 
-@pytest.mark.thorough
 def test_the_same_job_without_rdma_stands_beside_it(installed: Box) -> None:
     """It speaks TCP either way: the two numbers differ by noise alone, and both are there."""
     wish = {

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +19,17 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from sandbox import config
 from tests.system import launch_scripts
-from tests.system.conftest import NAME, SUBNET, Box, said
+from tests.system.conftest import SPARE, Box, said
+
+pytestmark = pytest.mark.thorough
 
 NODES = ("node1", "node2", "node3")
 INTERVAL = 5
 # A look at two simulated ports, and three calls of scontrol, on a machine that others use as well.
 LOOK = 10
 GPUS = 8
+SUBNET = SPARE[1]
 # A node counts as many processors as GPUs, whatever it has, so that a job with one each fits.
 CONF = f"""\
 ClusterName=ibready
@@ -45,7 +47,13 @@ NodeName=node2 NodeAddr={SUBNET}.12 CPUs={GPUS} Gres=gpu:{GPUS}
 NodeName=node3 NodeAddr={SUBNET}.13 CPUs={GPUS} Gres=gpu:{GPUS}
 PartitionName=all Nodes=ALL Default=YES State=UP
 """
-# The configuration goes first: a slurmd without one waits 90 seconds for somebody to send it.
+# The services start where there is something to start with: a slurmd without a configuration waits 90 seconds for one.
+PACKAGES = """
+apt-get -qq update
+DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends munge slurmd slurm-client \\
+  infiniband-diags {extra}
+systemctl disable -q slurmd {extra}
+"""
 PREPARE = """
 mkdir -p /etc/slurm
 echo {conf} | base64 -d > /etc/slurm/slurm.conf
@@ -53,12 +61,10 @@ echo {conf} | base64 -d > /etc/slurm/slurm.conf
 touch /srv/simulated-gpu0 /srv/simulated-gpu1 /srv/simulated-gpu2 /srv/simulated-gpu3
 touch /srv/simulated-gpu4 /srv/simulated-gpu5 /srv/simulated-gpu6 /srv/simulated-gpu7
 echo 'Name=gpu File=/srv/simulated-gpu[0-7]' > /etc/slurm/gres.conf
-export DEBIAN_FRONTEND=noninteractive
-apt-get -qq update
-apt-get -qq install -y --no-install-recommends munge {extra} > /dev/null
 echo {key} | base64 -d > /etc/munge/munge.key
 install -d -o slurm /var/lib/slurm/ctld
 systemctl restart munge
+systemctl enable -q slurmd
 """
 PLAY = """---
 - name: Let the nodes judge themselves
@@ -114,9 +120,7 @@ def prepared(box: Box) -> None:
     key = base64.b64encode(os.urandom(64)).decode()
 
     def one(node: str) -> None:
-        extra = "slurmd slurm-client infiniband-diags"
-        extra += " slurmctld" if node == "node1" else ""
-        box.root(node, PREPARE.format(conf=conf, key=key, extra=extra))
+        box.root(node, PREPARE.format(conf=conf, key=key))
 
     with ThreadPoolExecutor() as pool:
         list(pool.map(one, NODES))
@@ -130,19 +134,17 @@ def _restart(box: Box) -> None:
 
 
 @pytest.fixture(scope="module")
-def slurm(box: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
-    if not config.sandbox(NAME, SUBNET).state.exists():
-        box.up(archive=True)
-    prepared(box)
+def slurm(spare: Box, tmp_path_factory: pytest.TempPathFactory) -> Slurm:
+    spare.up(prepared={node: PACKAGES.format(extra="slurmctld" if node == "node1" else "") for node in NODES})
+    prepared(spare)
     play = tmp_path_factory.mktemp("play") / "play.yml"
     play.write_text(PLAY)
-    made = Slurm(box, play)
+    made = Slurm(spare, play)
     # A slurmd whose first word got lost says it again after its own time.
     made.until(120, lambda: all(made.state(node) == "IDLE" for node in NODES))
     done = made.converge()
     assert done.returncode == 0, done.stdout
-    yield made
-    box.sandbox("heal")
+    return made
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,7 @@ def test_a_second_converge_changes_nothing_and_the_timer_has_written_metrics(slu
         assert '\nibready_could_not_look{source="ports"} 0\n' in text
 
 
-@pytest.mark.parametrize("gpus", [pytest.param(0, marks=pytest.mark.thorough), GPUS])
+@pytest.mark.parametrize("gpus", [0, GPUS])
 def test_slurm_takes_the_launch_scripts(slurm: Slurm, gpus: int) -> None:
     """Pyxis is not there: what sbatch.sh asks of Slurm is judged by Slurm, and srun.sh runs."""
     box, two, each = slurm.box, NODES[:2], gpus or 1

@@ -11,14 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.conftest import NAME, ROOT, SUBNET, Box
+from tests.system.conftest import ROOT, SPARE, Box
 from tests.unit.apt_world import Signer
+
+pytestmark = pytest.mark.thorough
 
 # A site's own file after the sandbox's: group_vars of one inventory are read in alphabetic order.
 MINE = f"""---
-sandbox_name: {NAME}
-sandbox_subnet: {SUBNET}
-sandbox_state: {ROOT}/.sandbox/{NAME}
+sandbox_name: {SPARE[0]}
+sandbox_subnet: {SPARE[1]}
+sandbox_state: {ROOT}/.sandbox/{SPARE[0]}
 """
 HOSTS = """---
 all:
@@ -60,7 +62,7 @@ def site(stocked: Box, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sit
     key = Signer(folder, "site")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GNUPGHOME", str(key.home))
-        yield Site(Alone(folder / "inventory", folder / "reports"), folder / "bundle", key)
+        yield Site(Alone(*SPARE, folder / "inventory", folder / "reports"), folder / "bundle", key)
     subprocess.run(["gpgconf", "--homedir", key.home, "--kill", "all"], check=False)
 
 
