@@ -33,7 +33,9 @@ class ActionModule(EngineAction):
         _unused, args = self.validate_argument_spec(argument_spec=self.SPEC)
         roles = [runs.Role(entry["name"], entry["moves"]) for entry in args["roles"] if entry["wanted"]]
         if args["compare"] == "never":
-            result.update(changed=False, compared=False, run=[role.name for role in roles], differs=[], digest="")
+            result.update(
+                changed=False, compared=False, run=[role.name for role in roles], differs=[], refused=[], digest=""
+            )
             return result
         wanted = self._compose(roles, args, variables)
         described = document(wanted)

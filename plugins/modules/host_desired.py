@@ -74,10 +74,15 @@ RETURN = r"""
 compared: {type: bool, returned: success, description: Whether the host was asked.}
 digest: {type: str, returned: success, description: SHA256 of all that is wanted of the host.}
 run: {type: list, elements: str, returned: success, description: "The roles that have something to do, or to look."}
+refused:
+  description: What would stop a role, and no role mends; somebody has to, before anything is changed.
+  type: list
+  elements: str
+  returned: success
 differs:
   description:
-    - What is not as wanted. C(state) is V(differs), V(unknown) (nobody can tell) or V(always) (the
-      role itself has to look); C(why) and C(diff) tell more.
+    - What is not as wanted. C(state) is V(differs), V(unknown) (nobody can tell), V(always) (the
+      role itself has to look) or V(refused) (the role would stop there); C(why) and C(diff) tell more.
   type: list
   elements: dict
   returned: success

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from .._ground.keyvalue import ConfError
+from .._ground.keyvalue import ConfError, ConfFileError
 
 BEGIN = "# BEGIN ibready health_agent (kept by its role; changes made here are undone)"
 END = "# END ibready health_agent"
@@ -25,7 +25,7 @@ def merged(text: str, lines: Mapping[str, str]) -> str:
     for line in f"{before}{after}".splitlines():
         key = _KEY.match(line)
         if key is not None and key.group(1).lower() in wanted:
-            raise ConfError(f"it has a line of its own: {line.strip()!r}")
+            raise ConfFileError(f"it has a line of its own: {line.strip()!r}")
     if not lines:
         return before + after
     if before and not before.endswith("\n"):
@@ -41,5 +41,5 @@ def _around(text: str) -> tuple[str, str]:
     if not marks:
         return text, ""
     if [mark for _unused, mark in marks] != [BEGIN, END]:
-        raise ConfError("ibready's marks are not there once each, in their order")
+        raise ConfFileError("ibready's marks are not there once each, in their order")
     return "".join(lines[: marks[0][0]]), "".join(lines[marks[1][0] + 1 :])

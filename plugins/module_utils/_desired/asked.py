@@ -15,9 +15,11 @@ import pwd
 import shutil
 import stat
 import subprocess
+import sys
 from typing import Any, Mapping, NoReturn, Sequence
 
 from .._engine.arguments import Refused, take
+from .._ground.text import HostFileError
 
 # Seconds that a program which looks may take where the module sets no bound.
 _LIMIT_S = 120
@@ -61,8 +63,9 @@ class InCheckMode:
         raise Answered(result)
 
     def fail_json(self, msg: str, **result: Any) -> NoReturn:
-        """End with a failure."""
-        raise Answered({**result, "failed": True, "msg": msg})
+        """End with a failure; ``by_hand`` where the module met a file that no task of ours mends."""
+        by_hand = isinstance(sys.exc_info()[1], HostFileError)
+        raise Answered({**result, "failed": True, "msg": msg, "by_hand": by_hand})
 
     def warn(self, _warning: str) -> None:
         """The role warns, when it runs."""

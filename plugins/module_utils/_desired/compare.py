@@ -21,7 +21,8 @@ MODULES = (
     *("reboot_state", "roce_settings", "secure_boot", "slurm_health_conf", "soft_roce"),
     *("stack_packages", "stack_snapshot", "sysctl_dropin", "units", "written_files"),
 )
-DIFFERS, UNKNOWN = "differs", "unknown"
+# Refused: the role would stop there, and somebody has to mend it first.
+DIFFERS, UNKNOWN, REFUSED = "differs", "unknown", "refused"
 _OURS = "ibready.cluster."
 # One file of a diff, for people.
 _SHOWN = 4096
@@ -46,7 +47,7 @@ def one(item: Mapping[str, Any]) -> dict[str, Any] | None:
     except Exception as exc:
         return {"state": UNKNOWN, "why": f"{type(exc).__name__}: {exc}", "diff": []}
     if answer.get("failed"):
-        return {"state": UNKNOWN, "why": str(answer.get("msg")), "diff": []}
+        return {"state": REFUSED if answer.get("by_hand") else UNKNOWN, "why": str(answer.get("msg")), "diff": []}
     unlike = [name for name, value in item.get("rest", {}).items() if not _same(value, answer.get(name))]
     if not answer.get("changed") and not unlike:
         return None

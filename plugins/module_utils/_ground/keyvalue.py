@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Iterable, Pattern
 
+from .text import HostFileError
+
 LINE = re.compile(r"(?P<head>\s*(?P<name>[A-Za-z][A-Za-z0-9_]*)\s*=[ \t]*)(?P<value>.*?)\s*")
 _UNTOLD = "what of the rest is ours cannot be told. Next: take out the rest of the block with that line"
 _PIECE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -17,6 +19,10 @@ _PIECE = re.compile(r"[^\n]*\n|[^\n]+")
 
 class ConfError(ValueError):
     """What cannot be written, or a file that cannot be changed without guessing; the message says why."""
+
+
+class ConfFileError(ConfError, HostFileError):
+    """What others wrote into the file leaves no place for ours."""
 
 
 def lines(text: str) -> list[str]:
@@ -41,7 +47,7 @@ def refuse(name: str, value: str, names: Pattern[str]) -> None:
 def parts(text: str, begin: str, end: str, *, strict: bool = True) -> tuple[list[str], list[str], list[str]]:
     """The lines of others above our block, ours, and those of others below.
 
-    ConfError for a block without its end and, where ``strict``, for an end without its block.
+    ConfFileError for a block without its end and, where ``strict``, for an end without its block.
     """
     above: list[str] = []
     within: list[str] = []
@@ -56,9 +62,9 @@ def parts(text: str, begin: str, end: str, *, strict: bool = True) -> tuple[list
         elif mark == begin:
             inside, blocks = number, blocks + 1
         elif mark == end and strict:
-            raise ConfError(f"line {number} ends the block that ibready writes, and no line begins it: {_UNTOLD}")
+            raise ConfFileError(f"line {number} ends the block that ibready writes, and no line begins it: {_UNTOLD}")
         else:
             (below if blocks else above).append(line)
     if inside:
-        raise ConfError(f"line {inside} begins the block that ibready writes, and no line ends it: {_UNTOLD}")
+        raise ConfFileError(f"line {inside} begins the block that ibready writes, and no line ends it: {_UNTOLD}")
     return above, within, below

@@ -15,6 +15,7 @@ import time
 from typing import Any, Iterator
 
 from . import strict, whole
+from .text import HostFileError
 
 DIRECTORY = "/var/lib/ibready"
 # How often, and how many seconds apart, another process is given time to let a folder go.
@@ -23,6 +24,10 @@ _TRIES, _PAUSE = 100, 0.1
 
 class StateError(ValueError):
     """A state file that cannot be read or written, with the reason and the next step."""
+
+
+class StateFileError(StateError, HostFileError):
+    """What is remembered cannot be read."""
 
 
 def below(root: str, path: str) -> str:
@@ -43,9 +48,9 @@ def load_file(path: str) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as exc:
-        raise StateError(f"{path} cannot be read: {exc}. Next: remove it, if it is lost") from exc
+        raise StateFileError(f"{path} cannot be read: {exc}. Next: remove it, if it is lost") from exc
     if not isinstance(known, dict):
-        raise StateError(f"{path} does not hold what ibready writes. Next: remove it")
+        raise StateFileError(f"{path} does not hold what ibready writes. Next: remove it")
     return known
 
 

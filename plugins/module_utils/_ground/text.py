@@ -16,6 +16,13 @@ _UPTIME = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,3})?) .*")
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)(?: ?Gb/sec)?(?: ?\([^()]*\))?")
 
 
+class HostFileError(Exception):
+    """Of a file of the host that cannot be read as it stands: no task of ours mends it, whoever wrote it has to.
+
+    What is wrong with a file beside it is an error of the caller's kind, and this.
+    """
+
+
 class ParseError(ValueError):
     """A tool's text that gives no facts; `line_no` counts from 1, 0 means the text as a whole.
 

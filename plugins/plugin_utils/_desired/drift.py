@@ -49,7 +49,12 @@ def _hosts(names: Sequence[str]) -> str:
 
 
 def _lines(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    words = {"differs": "differs", "unknown": "nobody can tell", "always": "only the role can tell"}
+    words = {
+        "differs": "differs",
+        "unknown": "nobody can tell",
+        "always": "only the role can tell",
+        "refused": "stops the role",
+    }
     state = words.get(str(entry.get("state")), "")
     head = f"{entry.get('role')}: {entry.get('task')}: {state}"
     why = str(entry.get("why") or "")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...module_utils._desired.compare import REFUSED
 from .items import Wanted
 
 ALWAYS = "always"
@@ -21,7 +22,8 @@ class Role:
 
 
 def judged(roles: Sequence[Role], wanted: Sequence[Wanted], told: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """``run``: the roles in their order; ``differs``: why, an entry for each thing."""
+    """``run``: the roles in their order; ``differs``: why, an entry for each thing; ``refused``: what would stop a
+    role once others have changed the host."""
     looks = [
         {"role": entry.role, "task": why.partition(": ")[0], "state": ALWAYS, "why": why.partition(": ")[2], "diff": []}
         for entry in wanted
@@ -36,4 +38,9 @@ def judged(roles: Sequence[Role], wanted: Sequence[Wanted], told: Iterable[Mappi
             run.append(role.name)
             moved = moved or role.moves
     known = {role.name for role in roles}
-    return {"run": [*run, *sorted(named - known)], "differs": differs}
+    refused = [
+        f"the role {entry['role']} would stop at {entry['task']}: {entry['why']}"
+        for entry in differs
+        if entry.get("state") == REFUSED
+    ]
+    return {"run": [*run, *sorted(named - known)], "differs": differs, "refused": refused}

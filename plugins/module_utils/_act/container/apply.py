@@ -15,7 +15,7 @@ from ..._ground import state
 from ..._ground.text import ParseError
 from ..._parse import proc_limits
 from . import ask, disk, service
-from .model import Desired, EngineError, Plan
+from .model import Desired, EngineError, EngineFileError, Plan
 
 _MOST_TOLD = 5
 _CONSENT = "container_runtime_restart_ok"
@@ -120,9 +120,9 @@ class Keeper:
         if wrong is None:
             self._kept.notes.append(f"{self._engine.name} {self._kept.version} cannot try out {plan.path} beforehand")
         elif wrong:
-            raise EngineError(
-                f"{self._engine.name} does not take {plan.path} with what is to be added: {wrong}"
-                f"{self._same_before(plan)}",
+            before = self._same_before(plan)
+            raise (EngineFileError if before else EngineError)(
+                f"{self._engine.name} does not take {plan.path} with what is to be added: {wrong}{before}",
                 f"fix {plan.path} and run this again",
             )
 

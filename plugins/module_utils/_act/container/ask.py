@@ -11,7 +11,7 @@ from ..._data import container_engines as data
 from ..._ground.command import Output, Unavailable, find_program, run_program
 from ..._parse.version_text import numbers
 from . import tomltext
-from .model import EngineError
+from .model import EngineError, EngineFileError
 
 _LIMIT_S = 60.0
 _VERSION = re.compile(r"\b(\d+\.\d+(?:\.\d+)?)")
@@ -58,7 +58,7 @@ def dump(path: str) -> tomltext.Toml:
     """What containerd makes of config.toml and all that it imports; EngineError where it cannot."""
     done = _run("containerd", "--config", path, "config", "dump")
     if done.rc != 0:
-        raise EngineError(
+        raise EngineFileError(
             f"containerd does not take {path}: {said(done)}",
             "fix it: containerd would not start with it either",
         )

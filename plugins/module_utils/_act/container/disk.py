@@ -16,7 +16,7 @@ from ..._ground import paths, state
 from ..._ground.command import Missing, Unavailable
 from ..._parse.proc_limits import UNLIMITED
 from . import ask, containerd, docker, podman, tomltext
-from .model import Change, Desired, EngineError, Plan
+from .model import Change, Desired, EngineError, EngineFileError, Plan
 
 _HEADER = "# Written by ibready.cluster.container_engines. The next run undoes changes made by hand.\n"
 _MODE = 0o644
@@ -66,7 +66,7 @@ def read(root: str, path: str) -> str | None:
     except Missing:
         return None
     except Unavailable as exc:
-        raise EngineError(str(exc), f"see what {path} is") from exc
+        raise EngineFileError(str(exc), f"see what {path} is") from exc
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -144,7 +144,7 @@ def make(engine: data.Engine, wish: Desired, version: str, root: str, memory: di
             others = other_texts(root, path, *_PODMAN_READS)
             made.plans.append(podman.plan(path, before, others, wish))
     except ValueError as exc:  # JsonError, TomlError
-        raise EngineError(
+        raise EngineFileError(
             f"{path} is left as it is: {exc}", f"fix it, or remove it ({engine.name}'s defaults)"
         ) from exc
     if engine.unit:

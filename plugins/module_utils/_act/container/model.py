@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..._ground.text import HostFileError
+
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SIZE = re.compile(r"([1-9][0-9]{0,14})([kmg]?)")
 
@@ -23,6 +25,10 @@ class EngineError(Exception):
     def __str__(self) -> str:
         fate = "" if self.changed else " Nothing was changed."
         return f"{self.cause}.{fate} Next: {self.following}"
+
+
+class EngineFileError(EngineError, HostFileError):
+    """A file that the engine reads is not one that can be changed."""
 
 
 @dataclass(frozen=True)

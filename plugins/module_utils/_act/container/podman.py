@@ -8,7 +8,7 @@ import re
 from typing import Mapping
 
 from . import tomltext
-from .model import Change, Desired, EngineError, Plan
+from .model import Change, Desired, EngineFileError, Plan
 
 HEADER = "# Written by ibready.cluster.container_engines. The next run undoes changes made by hand.\n"
 _ULIMITS = ("containers", "default_ulimits")
@@ -62,7 +62,7 @@ def _site(path: str, others: Mapping[str, str]) -> tuple[dict[tuple[str, str], l
         try:
             read = tomltext.parse(text)
         except tomltext.TomlError as exc:
-            raise EngineError(f"{place}: {exc}", "fix it: podman reads it, too") from exc
+            raise EngineFileError(f"{place}: {exc}", "fix it: podman reads it, too") from exc
         for key in (_ULIMITS, _SHM):
             raw = read.raw(key)
             if raw is None:

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._desired import compare, plain
+from ansible_collections.ibready.cluster.plugins.module_utils._nccl.manage import BEGIN
+from tests.unit.engine_world import Host
 
 US = {"owner": pwd.getpwuid(os.getuid()).pw_name, "group": grp.getgrgid(os.getgid()).gr_name}
 CORE = "ansible.builtin."
@@ -115,6 +117,51 @@ def test_whatever_a_module_raises_is_unknown(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setitem(plain.KINDS, f"{CORE}copy", broken)  # type: ignore[arg-type]
     assert state(f"{CORE}copy") == "unknown"
+
+
+@pytest.fixture
+def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    host = Host(tmp_path, lambda *_args, **_more: {})
+    host.docker()
+    return host
+
+
+def engines(host: Host) -> dict[str, Any]:
+    want = {"names": ["docker"], "nvidia": "no", "root": str(host.root)}
+    told = compare.one({"role": "r", "task": "t", "kind": "ibready.cluster.container_engines", "want": want})
+    assert told is not None
+    return told
+
+
+def test_a_file_of_the_site_that_no_role_can_read_is_refused_by_line_and_column(docker: Host) -> None:
+    docker.site('{\n  // ours\n  "debug": true\n}')
+    told = engines(docker)
+    assert told["state"] == "refused"
+    assert "/etc/docker/daemon.json is left as it is: line 2 column 3: " in told["why"]
+    assert "Next: fix it" in told["why"]
+
+
+def test_what_the_engine_takes_neither_now_nor_with_ours_is_refused(docker: Host) -> None:
+    docker.site('{"refused": 1}')
+    assert engines(docker)["state"] == "refused"
+
+
+def test_what_a_role_may_mend_is_unknown(docker: Host) -> None:
+    docker.program("dockerd", "exit 1")
+    assert engines(docker)["state"] == "unknown"
+
+
+def test_what_ibready_remembers_and_half_a_block_of_ours_are_refused_too(docker: Host) -> None:
+    docker.memory.parent.mkdir(parents=True)
+    docker.memory.write_text("{")
+    assert engines(docker)["state"] == "refused"
+    conf = docker.root / "nccl.conf"
+    conf.write_text(f"{BEGIN}\nNCCL_DEBUG=WARN\n")
+    assert (
+        state("ibready.cluster.nccl_conf", path=str(conf), settings=[{"name": "NCCL_DEBUG", "value": "INFO"}])
+        == "refused"
+    )
 
 
 def test_every_module_that_is_compared_is_one() -> None:

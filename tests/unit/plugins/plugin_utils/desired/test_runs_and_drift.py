@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._desired import drift, runs
 from ansible_collections.ibready.cluster.plugins.plugin_utils._desired.items import Wanted
 
+TOP = Path(__file__).parents[5]
 ROLES = [runs.Role("tuning"), runs.Role("rdma", moves=True), runs.Role("nccl"), runs.Role("gate")]
 
 
@@ -37,6 +41,19 @@ def test_what_is_no_role_is_named_for_whoever_acts_on_it() -> None:
 def test_a_role_that_has_to_look_says_why() -> None:
     found = runs.judged(ROLES, [Wanted("nccl", always=["Ask: nobody knows: why"])], [])
     assert found["differs"] == [entry("nccl", task="Ask", state="always", why="nobody knows: why")]
+
+
+def test_what_would_stop_a_role_half_way_is_refused_by_role_and_task() -> None:
+    why = "docker: daemon.json is left as it is: line 2 column 3: a comment. Nothing was changed. Next: fix it"
+    found = runs.judged(ROLES, [], [entry("nccl", state="refused", why=why), entry("gate", state="unknown", why="?")])
+    assert found["refused"] == [f"the role nccl would stop at Do it: {why}"]
+    assert found["run"] == ["nccl", "gate"]
+
+
+def test_a_host_is_refused_before_anything_of_it_is_remembered_or_changed() -> None:
+    first = yaml.safe_load((TOP / "playbooks/tasks/converge_host.yml").read_text())[0]
+    assert first["ansible.builtin.fail"]["msg"].endswith("{{ ibready_desired.refused | join(' ') }}")
+    assert (first["when"], first["tags"]) == ("ibready_desired.refused | length > 0", ["always"])
 
 
 def test_equal_drift_of_several_hosts_is_said_once() -> None:
