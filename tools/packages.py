@@ -12,9 +12,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 import yaml
@@ -201,13 +203,17 @@ def modules(root: Path) -> dict[str, bytes]:
     return {f"{NAME}/{name.removeprefix(place)}": data for name, data in sources.items() if name.startswith(place)}
 
 
-def build(root: Path, dist: Path) -> list[Path]:
-    """Write all of them, and remove those of other versions."""
+# By the tool that writes it.
+_MAKERS = {"dpkg-deb": deb, "rpmbuild": rpm}
+
+
+def build(root: Path, dist: Path, without: Collection[str] = ()) -> list[Path]:
+    """Write all of them but those of the tools ``without``, and remove those of other versions."""
     made = release(root)
     dist.mkdir(parents=True, exist_ok=True)
     about = wheel.About(NAME, made.version, SUMMARY, " ".join(DESCRIPTION), made.author, made.url)
     wheeled = wheel.build(dist, modules(root), about, (root / "LICENSE").read_bytes())
-    written = [deb(root, made, dist), rpm(root, made, dist), wheeled]
+    written = [*(make(root, made, dist) for tool, make in _MAKERS.items() if tool not in without), wheeled]
     for pattern in (f"{NAME}_*_all.deb", f"{NAME}-*-1.noarch.rpm", f"{NAME}-*-py3-none-any.whl"):
         for path in dist.glob(pattern):
             if path not in written:
@@ -216,12 +222,15 @@ def build(root: Path, dist: Path) -> list[Path]:
 
 
 def main() -> int:
+    lacking = [tool for tool in _MAKERS if shutil.which(tool) is None]
     try:
-        for path in build(ROOT, ROOT / "dist"):
+        for path in build(ROOT, ROOT / "dist", lacking):
             print(f"{path.relative_to(ROOT)} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}")
     except PackagingError as exc:
         print(f"packages: {exc}", file=sys.stderr)
         return 1
+    for tool in lacking:
+        print(f"dist: no {_MAKERS[tool].__name__}, for {tool} is not here; next: install it where you want one")
     return 0
 
 
