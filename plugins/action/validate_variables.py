@@ -11,7 +11,12 @@ from typing import Any, ClassVar
 from ansible.errors import AnsibleActionFail
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import few
-from ansible_collections.ibready.cluster.plugins.plugin_utils._site import variables as _variables
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import this_run
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import inventory
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site import (
+    misspelt as _misspelt,
+    variables as _variables,
+)
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 from ansible_collections.ibready.cluster.plugins.plugin_utils._switch import texts as _texts
 
@@ -29,6 +34,11 @@ class ActionModule(SiteAction):
             raise AnsibleActionFail(
                 "the inventory (or --limit) names no host; next: `ansible-inventory -i INVENTORY --graph`"
             )
+        refused, odd = _misspelt.tags(
+            variables.get("ansible_run_tags", ()), variables.get("ansible_skip_tags", ()), this_run.playbooks()
+        )
+        if refused:
+            raise AnsibleActionFail(f"Nothing was changed on any host: {'; '.join(refused)}")
         options = _variables.role_options()
         hostvars = variables["hostvars"]
         found: dict[str, list[str]] = {}
@@ -53,4 +63,6 @@ class ActionModule(SiteAction):
             f" did you mean {ours}?"
             for name, ours in _variables.near_misses(users, options).items()
         ]
+        near += odd
+        near += _misspelt.strays(inventory.sources(variables), variables.get("playbook_dir", ""), variables["groups"])
         return {**told, "warnings": near} if near else told

@@ -76,11 +76,11 @@ SILENT = [
     pytest.param(["playbooks/converge.yml"], id="converge"),
     pytest.param(["site.yml"], id="site"),
     pytest.param(["playbooks/verify.yml", "--limit", "n1"], id="verify with a limit"),
-    pytest.param(["playbooks/verify.yml", "--tags", "nosuch"], id="verify with a tag"),
+    pytest.param(["playbooks/verify.yml", "--tags", "nccl_conf"], id="verify with a tag"),
     pytest.param(["playbooks/verify.yml", "--check"], id="verify in check mode"),
     pytest.param(["playbooks/converge.yml", "--limit", "n1"], id="converge with a limit"),
     pytest.param(["site.yml", "--check"], id="site in check mode"),
-    pytest.param(["site.yml", "--tags", "rdma"], id="site with a tag"),
+    pytest.param(["site.yml", "--tags", "rdma_packages"], id="site with a tag"),
 ]
 
 
@@ -103,6 +103,26 @@ def test_a_limit_does_not_let_bad_variables_through(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "did you mean ibready_reboot_ok?" in " ".join(done.stdout.split())
     assert "Collect what the host is" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        pytest.param(["site.yml", "--tags", "nvidia-driver"], "did you mean nvidia_driver_gds, ", id="a role's name"),
+        pytest.param(["ibready.cluster.site", "--tags", "nosuch"], "has the tag nosuch; next: ", id="a foreign word"),
+        pytest.param(["site.yml", "--skip-tags", "nccl-conf"], "did you mean nccl_conf?", id="to be skipped"),
+        pytest.param(["playbooks/verify.yml", "-e", "ibready_serial=half"], "ibready_serial holds 'half'", id="batch"),
+        pytest.param(["playbooks/cordon.yml"], "Nobody said which cluster it is", id="cordon without a cluster"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_a_host_is_asked(argv: list[str], message: str, tmp_path: Path) -> None:
+    (tmp_path / "hosts.yml").write_text(HOSTS)
+    done = run(command("ansible-playbook"), *argv, "-i", str(tmp_path / "hosts.yml"))
+    assert done.returncode == 2, done.stdout
+    assert message in " ".join(done.stdout.split())
+    assert "Traceback" not in done.stdout
+    assert "Collect what the host is" not in done.stdout
+    assert "Judge all that one host can tell" not in done.stdout
 
 
 def test_run_names_an_unknown_command() -> None:

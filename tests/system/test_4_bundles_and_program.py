@@ -62,6 +62,7 @@ def test_collect_brings_home_a_bundle_of_every_host(ready: Box, tmp_path: Path) 
     before = ready.root("node1", STATE)
     done = ready.playbook("playbooks/collect.yml", "-e", json.dumps({"ibready_bundle_dir": str(tmp_path / "b b")}))
     assert done.returncode == 0, done.stdout
+    assert f"Bundles: {tmp_path / 'b b'}/HOST and HOST.tar.gz, of node1, node2, node3" in done.stdout
     assert ready.root("node1", STATE) == before
     for node in ("node1", "node2", "node3"):
         with tarfile.open(tmp_path / f"b b/{node}.tar.gz") as archive:

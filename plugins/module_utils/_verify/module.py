@@ -107,7 +107,8 @@ def judge(
     elif module.params["answer"] == brief.SHORT:
         result = brief.short(result, findings)
         said = (
-            f"{host} is {verdict}: see its findings. Next: docs/checks.md explains each; answer=all brings every check"
+            f"{host} is {verdict}: see its findings. Next: `ibready explain ID` or docs/checks.md explains each;"
+            " answer=all brings every check"
         )
     else:
         result = sendable(result)

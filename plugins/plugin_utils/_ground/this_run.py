@@ -21,13 +21,18 @@ def identity() -> dict[str, str]:
     # Actions run in processes of their own, made by the one that lives as long as the run.
     parent = multiprocessing.parent_process()
     pid = parent.pid if parent and parent.pid else os.getpid()
-    started = context.CLIARGS.get("args") or ()
-    names = [PurePath(entry).name for entry in ([started] if isinstance(started, str) else started)]
+    names = [PurePath(entry).name for entry in playbooks()]
     return {
         "run": " ".join((str(pid), _begun(pid), *_here())),
         "who": f"{_user()}@{socket.gethostname()} (process {pid})",
         "what": ", ".join(names) or "a run",
     }
+
+
+def playbooks() -> list[str]:
+    """The playbooks as they were typed; of `ansible` the hosts."""
+    started = context.CLIARGS.get("args") or ()
+    return [started] if isinstance(started, str) else list(started)
 
 
 def ended(run: str) -> bool:

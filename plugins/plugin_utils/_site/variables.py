@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,30 +17,28 @@ from ...module_utils._expect import nccl_policy, waivers
 from ...module_utils._expect.expectations import ExpectationError, from_inventory
 from ...module_utils._verify.catalog import CATALOG
 from .._ground import address, yaml as _yaml
+from .defined import TOP, registered
 
-_TOP = Path(__file__).resolve().parents[3]
 # Nobody else has variables that begin like this; all other beginnings a site may share with us.
 OURS = ("ibready_", "diagnose_")
 # How alike two names are of which one may be the other misspelt: with one slip, names of seven letters and more are.
 _NEAR = 0.85
+# What a batch of a play may be (serial), as Ansible counts it.
+_BATCH = re.compile(r"[1-9][0-9]{0,6}|([1-9][0-9]?|100)%")
+# What Ansible's validator says twice.
+_TWICE = re.compile(r": <class '[\w.]*'> cannot be converted to an? \w+")
 
 
 @functools.cache
 def playbook_options() -> dict[str, dict[str, Any]]:
     """The options of the playbooks, as a role's argument spec has them."""
-    return _options(_TOP / "playbooks/meta/argument_specs.yml")
-
-
-@functools.cache
-def registered() -> frozenset[str]:
-    """What the playbooks register themselves, which is no misspelling."""
-    return frozenset(_yaml.load((_TOP / "playbooks/meta/registered.yml").read_text(encoding="utf-8")))
+    return _options(TOP / "playbooks/meta/argument_specs.yml")
 
 
 @functools.cache
 def role_options() -> dict[str, dict[str, Any]]:
     """The options of every role's main entry point, from its argument spec."""
-    return {path.parents[1].name: _options(path) for path in sorted(_TOP.glob("roles/*/meta/argument_specs.yml"))}
+    return {path.parents[1].name: _options(path) for path in sorted(TOP.glob("roles/*/meta/argument_specs.yml"))}
 
 
 def _options(path: Path) -> dict[str, dict[str, Any]]:
@@ -64,16 +63,19 @@ def problems(variables: Mapping[str, Any], role_options: Mapping[str, Mapping[st
     these only those that begin with OURS are ours.
     """
     known = _known(role_options)
-    unknown = sorted(name for name in variables if name.startswith(OURS) and name not in {*known, *registered()})
+    unknown = sorted(
+        name for name in variables if name.startswith(OURS) and name not in known and name not in registered()
+    )
     found = [f"{name} is not a variable of ibready; {_hint(name, known)}" for name in unknown]
     ours: dict[str, Any] = {}
     for name in sorted(name for name in variables if name in known):
         try:
             # Only ours: a site's other variables may need facts that nobody has gathered yet.
-            ours[name] = variables[name]
+            ours[name] = _plain(variables[name])
         except AnsibleError as exc:
             found.append(f"{name} cannot be told: {exc}")
     found += _wrong(known, ours)
+    found += _batches(ours)
     if isinstance(ours.get("ibready_expect"), Mapping):
         try:
             from_inventory(ours["ibready_expect"])
@@ -102,10 +104,10 @@ def near_misses(variables: Iterable[str], role_options: Mapping[str, Mapping[str
     known = _known(role_options)
     found: dict[str, str] = {}
     for name in sorted(variables):
-        if name in known or name in registered() or name.startswith(OURS):
+        if name in known or name.startswith(OURS):
             continue
         near = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR)
-        if near:
+        if near and name not in registered():
             found[name] = near[0]
     return found
 
@@ -129,4 +131,30 @@ def _wrong(known: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
         options.pop("default", None)
         options.pop("description", None)
     result = ArgumentSpecValidator(spec).validate(dict(given))
-    return [str(message) for message in result.error_messages]
+    return [_TWICE.sub("", str(message)) for message in result.error_messages]
+
+
+def _plain(value: Any) -> Any:
+    """Of Python's own types: a message names no type that only Ansible knows."""
+    if isinstance(value, Mapping):
+        return {_plain(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    kind = next((kind for kind in (bool, int, float, str) if isinstance(value, kind)), None)
+    return value if kind in (None, bool) else kind(value)
+
+
+def _batches(given: Mapping[str, Any]) -> list[str]:
+    """What Ansible reads before the first task of a play, and ends with a traceback over."""
+    found = []
+    serial = given.get("ibready_serial", [])
+    for size in serial if isinstance(serial, list) else [serial]:
+        if isinstance(size, bool) or not _BATCH.fullmatch(str(size)):
+            found.append(
+                f"ibready_serial holds {size!r}, and a batch is a number of hosts (8), a share of them (25%), or a list"
+                " of these. Next: correct it"
+            )
+    most = str(given.get("ibready_max_fail_percentage", 0))
+    if most.lstrip("-").isdecimal() and not 0 <= int(most) <= 100:
+        found.append(f"ibready_max_fail_percentage is {most}, and a share of a batch is 0 to 100. Next: correct it")
+    return found

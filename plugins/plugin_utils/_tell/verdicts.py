@@ -34,7 +34,7 @@ _RESULTS = (PASS, FAIL, UNKNOWN, SKIP)
 # Of one host; -v has all of them, at any length.
 _MOST, _LONGEST = 64, 2_000
 _REACH = "Next: `ansible HOST{} -m ping -vvv` shows each step of the connection"
-_NEXT = "Next: docs/checks.md explains each check; -v prints all of them"
+_NEXT = "Next: `ibready explain ID` or docs/checks.md explains each check; -v prints all of them"
 
 
 class _Short(TypedDict):

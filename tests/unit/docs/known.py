@@ -9,11 +9,8 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import (
-    playbook_options,
-    registered,
-    role_options,
-)
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.defined import registered
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import playbook_options, role_options
 from tests.unit.docs.markdown import ROOT
 
 ROLES = sorted(role_options())

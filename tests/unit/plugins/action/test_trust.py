@@ -76,7 +76,7 @@ def test_facts_with_names_of_ours_are_told(facts: object, said: str) -> None:
 
 
 def test_every_variable_of_ours_is_known_as_such() -> None:
-    names = {*_variables.playbook_options(), *_variables.registered()}
+    names = {*_variables.playbook_options()}
     names |= {name for options in _variables.role_options().values() for name in options}
     assert [name for name in names if not _variables.is_ours(name)] == []
 

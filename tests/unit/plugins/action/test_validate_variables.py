@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible import context
 from ansible.errors import AnsibleActionFail
+from ansible.module_utils.common.collections import ImmutableDict
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.validate_variables import ActionModule
-from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import role_options
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.defined import TOP, registered
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import playbook_options, role_options
 from tests.unit import switch_texts
 
 Inventory = Callable[..., dict[str, Any]]
@@ -80,6 +83,56 @@ def test_a_site_s_own_variables_are_its_own_and_what_looks_like_a_slip_is_told(
             ("n1, n2", "repair_alow", "repair_allow"),
         )
     ]
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """The playbook that somebody typed."""
+
+    def type_(playbook: str) -> None:
+        monkeypatch.setattr(context, "CLIARGS", ImmutableDict({"args": (playbook,)}))
+
+    return type_
+
+
+def test_a_tag_that_no_play_of_ours_has_is_refused(
+    inventory: Inventory, action: Action, typed: Callable[..., None]
+) -> None:
+    typed(str(TOP / "site.yml"))
+    variables = {**inventory(n1={}), "ansible_run_tags": ["nvidia-driver"], "ansible_skip_tags": ["nccl-conf"]}
+    plugin = action(ActionModule, variables, {"hosts": ["n1"]})
+    with pytest.raises(AnsibleActionFail) as refused:
+        plugin.run(task_vars=variables)
+    assert str(refused.value).startswith("Nothing was changed on any host: no playbook and no role of ibready has the")
+    assert "the tag nvidia-driver; did you mean nvidia_driver_gds, " in str(refused.value)
+    assert "the tag nccl-conf; did you mean nccl_conf?" in str(refused.value)
+
+
+def test_a_site_s_playbook_has_tags_of_its_own_and_what_looks_like_a_slip_is_told(
+    inventory: Inventory, action: Action, typed: Callable[..., None]
+) -> None:
+    typed("/srv/site.yml")
+    variables = {**inventory(n1={}), "ansible_run_tags": ["monitoring", "nccl-conf"], "ansible_skip_tags": []}
+    result = action(ActionModule, variables, {"hosts": ["n1"]}).run(task_vars=variables)
+    assert result["warnings"] == ["no playbook and no role of ibready has the tag nccl-conf; did you mean nccl_conf?"]
+
+
+def test_files_of_variables_that_nothing_reads_are_told(inventory: Inventory, action: Action, tmp_path: Path) -> None:
+    variables = {**inventory(n1={}), "ansible_inventory_sources": [str(tmp_path / "inventory.yml")]}
+    (tmp_path / "host_vars").mkdir()
+    (tmp_path / "host_vars/n-1.yml").write_text("---\n")
+    result = action(ActionModule, variables, {"hosts": ["n1"]}).run(task_vars=variables)
+    (told,) = result["warnings"]
+    assert told.endswith(
+        "/host_vars/n-1.yml: this inventory has no host n-1, so nothing reads it; did you mean host_vars/n1.yml?"
+    )
+
+
+def test_what_roles_of_a_cold_run_registered_is_no_slip_of_somebody(inventory: Inventory, action: Action) -> None:
+    options = {*playbook_options(), *(name for one in role_options().values() for name in one)}
+    variables = inventory({name: {"changed": True} for name in registered() - options}, n1={})
+    result = action(ActionModule, variables, {"hosts": ["n1"]}).run(task_vars=variables)
+    assert result == {"changed": False, "hosts": ["n1"]}
 
 
 def test_texts_of_switches_are_looked_at_whichever_host_has_the_variable(

@@ -1,25 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import yaml
+from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data.bench import TESTS
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import SPEC
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.bench import values
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import rollback
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.defined import TOP, registered
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.launchers import KINDS
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables import (
     OURS,
     near_misses,
     playbook_options,
     problems,
-    registered,
     role_options,
 )
 from tests import cases
+from tests.unit.docs.known import PLAYBOOKS
 
 ROLES = {
     "rdma": {
@@ -57,6 +61,46 @@ def test_good_and_foreign_variables_pass() -> None:
         "my_rdma_flavor": "whatever",
     }
     assert problems(variables, ROLES) == []
+
+
+@pytest.mark.parametrize("size", [1, "8", "25%", "100%", [1, "10%", 50], []])
+def test_a_batch_as_ansible_counts_it(size: Any) -> None:
+    assert problems({"ibready_serial": size, "ibready_max_fail_percentage": 20}, {}) == []
+
+
+@pytest.mark.parametrize("size", ["half", 0, -1, "0%", "150%", 2.5, True, [1, "half"], {"n": 1}, ""])
+def test_a_batch_that_ansible_would_end_over_is_told(size: Any) -> None:
+    (told,) = problems({"ibready_serial": size}, {})
+    wrong = size[1] if isinstance(size, list) else size
+    assert told.startswith(f"ibready_serial holds {wrong!r}, and a batch is a number of hosts")
+    assert "Next: " in told
+
+
+@pytest.mark.parametrize("most", [-1, 101, "120"])
+def test_a_share_that_is_none_is_told(most: Any) -> None:
+    (told,) = problems({"ibready_max_fail_percentage": most}, {})
+    assert f"ibready_max_fail_percentage is {most}, and" in told
+
+
+@pytest.mark.parametrize("value", [["gpus: 8"], {"a": 1}, 7, 1.5, "word", True, None])
+def test_no_message_names_a_type_that_only_ansible_knows(value: Any) -> None:
+    known = {*playbook_options(), *(name for options in role_options().values() for name in options)}
+    # As Ansible reads it, of types of its own.
+    told = problems(DataLoader().load(json.dumps(dict.fromkeys(known, value))), role_options())
+    assert told
+    assert [said for said in told if "<class" in said or "_internal" in said or "Tagged" in said] == []
+
+
+def first(playbook: str) -> str:
+    """The playbook that the first play of this one stands in."""
+    play = yaml.safe_load((TOP / "playbooks" / playbook).read_text())[0]
+    return first(play["ansible.builtin.import_playbook"]) if "ansible.builtin.import_playbook" in play else playbook
+
+
+def test_every_playbook_begins_with_a_look_at_what_was_typed() -> None:
+    # report.yml touches no host and needs no inventory.
+    begins = {name: first(f"{name}.yml") for name in PLAYBOOKS - {"report"}}
+    assert {name: book for name, book in begins.items() if book != "validate.yml"} == {}
 
 
 def slips(name: str) -> Iterator[str]:

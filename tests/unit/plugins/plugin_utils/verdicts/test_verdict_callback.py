@@ -77,7 +77,7 @@ def test_verdicts_are_printed_when_all_have_answered(monkeypatch: pytest.MonkeyP
         "  ib.port.state mlx5_0/1: Down",
         "4 hosts: 2 ready, 1 unreachable, 1 not_ready",
         "Next: `ansible HOST -i 'my hosts' -m ping -vvv` shows each step of the connection",
-        "Next: docs/checks.md explains each check; -v prints all of them",
+        "Next: `ibready explain ID` or docs/checks.md explains each check; -v prints all of them",
     ]
     assert left == []
     callback._tell()  # At exit: nothing twice.

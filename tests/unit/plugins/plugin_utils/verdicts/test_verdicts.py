@@ -13,7 +13,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._verify import bri
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.verdict import verdict_object
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import verdicts
 
-NEXT = "Next: docs/checks.md explains each check; -v prints all of them"
+NEXT = "Next: `ibready explain ID` or docs/checks.md explains each check; -v prints all of them"
 GOOD = [model.Check(f"ib.port.{number}", "mlx5_0/1", model.PASS, "error") for number in range(191)]
 SKIPPED = [model.Check(f"gpu.{number}", "host", model.SKIP, "error") for number in range(102)]
 DOWN = model.Check("ib.port.state", "mlx5_5/1", model.FAIL, "error", "Down", "Active", "", "no link", "see the cable")
