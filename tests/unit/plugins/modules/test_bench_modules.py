@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._between.bench import nccl
+from ansible_collections.ibready.cluster.plugins.module_utils._between.smoke import job
 from ansible_collections.ibready.cluster.plugins.modules import bench_jobs, nccl_perf, perftest
 from tests.unit.parsers import SAMPLES
 
@@ -54,6 +55,8 @@ exit 1
 """,
     "all_reduce_perf": 'cat "$SAMPLES/nccl_tests.txt"',
 }
+NCCL_LOG = (SAMPLES / "nccl_tests.txt").read_text()
+WRONG_LOG = NCCL_LOG.replace("      0    69.87", "      7    69.87")
 END = {"device": "mlx5_0", "test": "write_bw", "tcp_port": 18515}
 ASK = {**END, "address": "10.0.0.2", "server": "n2", "rail": "mlx5_0/1"}
 
@@ -172,6 +175,27 @@ def test_all_reduce_perf_is_found_and_run(run_module: Run, host: Path) -> None:
     result = run_module(nccl_perf.main, gpus=2, timeout=30)
     assert (result["untested"], result["busbw"], result["ranks"]) == ("", 177.82, 2)
     assert len(result["rows"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("result", "log", "untested"),
+    [
+        pytest.param("success", NCCL_LOG, "", id="it ended well"),
+        pytest.param("exit-code", NCCL_LOG, "mpirun ended with exit-code 1: last words", id="all right, and it failed"),
+        pytest.param("exit-code", "", "mpirun ended with exit-code 1: it said nothing", id="it said nothing"),
+        pytest.param("exit-code", WRONG_LOG, "", id="wrong sums are told whatever mpirun ended with"),
+    ],
+)
+def test_a_job_that_failed_has_measured_nothing_but_wrong_sums(
+    run_module: Run, host: Path, monkeypatch: pytest.MonkeyPatch, result: str, log: str, untested: str
+) -> None:
+    monkeypatch.setattr(job, "LOG", str(host / "log"))
+    (host / "log").write_text(f"{log}last words\n" if log else "")
+    shown = f"SubState=dead\\nResult={result}\\nExecMainStatus=1\\n"
+    (host / "bin/systemctl").write_text(f"#!/bin/sh\nprintf '{shown}'\n")
+    told = run_module(nccl_perf.main, state="finished")
+    assert told["untested"] == untested
+    assert ("busbw" in told) == (untested == "")
 
 
 def test_without_nccl_tests_there_is_a_reason(run_module: Run, host: Path) -> None:

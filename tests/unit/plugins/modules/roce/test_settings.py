@@ -164,6 +164,12 @@ def test_soft_roce_takes_mode_mark_and_mtu(soft: Box) -> None:
     assert (soft.root / "etc/systemd/network/20-rail.network.d/ibready-roce.conf").exists()
 
 
+def test_the_most_that_the_driver_takes_is_taken(box: Box) -> None:
+    done = box.apply(mtu=9978)
+    assert done["changed"], done
+    assert box.values()["mtu"] == "9978"
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

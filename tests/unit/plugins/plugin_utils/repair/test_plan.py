@@ -128,6 +128,11 @@ def test_each_host_takes_commands_then_its_converge_then_what_disrupts() -> None
     }
 
 
+def test_a_host_without_such_an_act_gets_no_converge() -> None:
+    found = _plan.by_host(planned(cause("a", act("n1", "value", "set")), cause("b", act("n2", "converge"))), "converge")
+    assert {host: told["converge"] for host, told in found.items()} == {"n1": False, "n2": True}
+
+
 # What an act may come to: the cause is gone, it stays, or it is gone and another one came instead.
 OUTCOMES = ("gone", "stays", "another")
 CAUSES = ("a", "b")
