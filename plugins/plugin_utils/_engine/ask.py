@@ -15,6 +15,7 @@ from binascii import b2a_base64
 from typing import Any
 
 from ansible import constants
+from ansible.errors import AnsibleError
 from ansible.module_utils.common.json import Direction, get_module_encoder
 from ansible.plugins.action import ActionBase
 
@@ -31,6 +32,16 @@ _MOST = 300
 _CLOSED = re.compile(r"(?:Shared )?[Cc]onnection to \S+ closed")
 _TRACEBACK = "Traceback (most recent call last)"
 _ERROR = re.compile(r"(?i)not found|no such|denied|not permitted|cannot|error")
+# What a host says of a known kind -> what helps; of all else _NEXT.
+_KINDS = (
+    (r"password (?:change required|(?:has )?expired)|change your password", "log in by hand and change that password"),
+    (r"must have a tty", "take requiretty out of the host's sudoers for that user (Defaults:USER !requiretty)"),
+    (r"missing \w+ password|a password is required", "run this with -K, or give that user sudo without a password"),
+    (
+        r"python (?:2\.\d|3\.[0-7])\b|future feature annotations",
+        "Python 3.8 or later has to be on the host: name it in ansible_python_interpreter",
+    ),
+)
 _NEXT = (
     "Next: look at module_stdout and module_stderr, at the host's Python (ansible_python_interpreter) and its login."
 )
@@ -46,6 +57,12 @@ def _telling(text: str) -> str:
     return plain(next(iter(errors), lines[-1])[:_MOST]).rstrip(".")
 
 
+def _next(said: str) -> str:
+    """The next step by what a host said; "" where that is of no known kind."""
+    low = said.lower()
+    return next((f"Next: {helps}" for kind, helps in _KINDS if re.search(kind, low)), "")
+
+
 class EngineAction(ActionBase):
     """An action whose modules are asked by the engine, where it has them."""
 
@@ -58,9 +75,15 @@ class EngineAction(ActionBase):
 
         def call() -> dict[str, Any]:
             # Ansible adds words of its own to the arguments.
-            done: dict[str, Any] = super(EngineAction, self)._execute_module(
-                module_name=name, module_args=dict(given), **named
-            )
+            try:
+                done: dict[str, Any] = super(EngineAction, self)._execute_module(
+                    module_name=name, module_args=dict(given), **named
+                )
+            except AnsibleError as exc:
+                # A kind of its own means more to Ansible: that the host is unreachable.
+                if type(exc) is not AnsibleError or not _next(str(exc)):
+                    raise
+                raise AnsibleError(f"{exc}. {_next(str(exc))}") from exc
             return done
 
         done = call()
@@ -77,9 +100,10 @@ class EngineAction(ActionBase):
         if done.get("failed") and "module_stdout" in done:
             host = (named.get("task_vars") or {}).get("inventory_hostname")
             said = _telling(str(done.get("module_stderr") or "")) or _telling(str(done["module_stdout"]))
-            more = f" It said: {said}." if said else ""
             why = str(done.get("msg")).strip().rstrip(".")
-            done["msg"] = f"{host}: {name} gave no answer that can be read: {why}.{more} {_NEXT}"
+            # The host's own words first: what could not be read is rarely the matter.
+            told = f"the host said: {said} ({why})" if said else why
+            done["msg"] = f"{host}: {name} gave no answer that can be read: {told}. {_next(said) or _NEXT}"
         return done
 
     def _configure_module(self, module_name: str, module_args: dict[str, Any], task_vars: Any) -> tuple[Any, str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from ansible import constants
-from ansible.errors import AnsibleConnectionFailure
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.executor import module_common
 from ansible.parsing.dataloader import DataLoader
 from ansible.playbook.play_context import PlayContext
@@ -218,6 +218,47 @@ def test_of_what_a_failed_program_said_the_line_that_tells_most_is_told(said: st
     assert ask._telling(said) == told
 
 
+@pytest.mark.parametrize(
+    ("said", "next_step"),
+    [
+        ("Password change required but no TTY available.\n", "log in by hand and change that password"),
+        ("WARNING: Your password has expired.\nPassword change required\n", "log in by hand and change that password"),
+        ("sudo: sorry, you must have a tty to run sudo\n", "Defaults:USER !requiretty"),
+        ("sudo: a password is required\n", "run this with -K"),
+        ("Python 3.6.8\n", "Python 3.8 or later has to be on the host"),
+        ("  File x\nSyntaxError: future feature annotations is not defined\n", "Python 3.8 or later has to be"),
+        ("Python 3.11.2\n", "look at module_stdout"),
+        ("what?\n", "look at module_stdout"),
+    ],
+)
+def test_the_host_s_own_words_come_first_and_the_next_step_is_of_their_kind(
+    host: Host, said: str, next_step: str
+) -> None:
+    host.bend = lambda _: said.encode()
+    told = host.ask()["msg"]
+    last = said.strip().rpartition("\n")[2].rstrip(".")
+    assert f"gave no answer that can be read: the host said: {last} (" in told
+    assert f"Next: {next_step}" in told or next_step in told.partition("Next: ")[2]
+
+
+def test_a_missing_password_of_sudo_names_the_option(host: Host) -> None:
+    def lacks(_said: bytes) -> bytes:
+        raise AnsibleError("Missing sudo password")
+
+    host.bend = lacks
+    with pytest.raises(AnsibleError, match=r"Missing sudo password\. Next: run this with -K, or give"):
+        host.ask()
+
+
+def test_who_cannot_be_reached_stays_unreachable(host: Host) -> None:
+    def lost(_said: bytes) -> bytes:
+        raise AnsibleConnectionFailure("a password is required")
+
+    host.bend = lost
+    with pytest.raises(AnsibleConnectionFailure):
+        host.ask()
+
+
 @pytest.mark.parametrize("word", ["absent", "damaged", "ordinary", {"a": 1}, None])
 def test_who_always_says_that_it_has_none_is_asked_three_times_and_no_more(host: Host, word: Any) -> None:
     host.bend = lambda _: json.dumps({"ibready_engine": word}).encode()
@@ -260,7 +301,7 @@ def test_a_host_without_a_python_is_told_as_ever(host: Host) -> None:
         }
     )
     assert answer["failed"] is True
-    assert "The module interpreter '/opt/no/python' was not found." in answer["msg"]
+    assert "The module interpreter '/opt/no/python' was not found" in answer["msg"]
     assert answer["msg"].startswith("n1: ")
 
 
