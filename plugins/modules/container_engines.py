@@ -114,7 +114,7 @@ from ..module_utils._ground import compiled
 
 compiled.use()
 
-from ..module_utils._act.container import ask
+from ..module_utils._act.container import ask, disk
 from ..module_utils._act.container.apply import Keeper, Persisted
 from ..module_utils._act.container.model import Desired, EngineError
 from ..module_utils._data import container_engines as data
@@ -194,6 +194,9 @@ def main() -> None:
         for name in [engine for engine in data.ENGINES if engine in given["names"]]:
             engine = data.TABLE[name]
             if not ask.there(engine):
+                # The one that the site names is still to come.
+                if module.check_mode and given["names"] == [name]:
+                    disk.legible(engine, given["root"])
                 continue
             kept = Keeper(
                 engine,

@@ -15,7 +15,7 @@ from ..._data import container_engines as data
 from ..._ground import paths, state
 from ..._ground.command import Missing, Unavailable
 from ..._parse.proc_limits import UNLIMITED
-from . import ask, containerd, docker, podman, tomltext
+from . import ask, containerd, docker, jsonedit, podman, tomltext
 from .model import Change, Desired, EngineError, EngineFileError, Plan
 
 _HEADER = "# Written by ibready.cluster.container_engines. The next run undoes changes made by hand.\n"
@@ -144,13 +144,27 @@ def make(engine: data.Engine, wish: Desired, version: str, root: str, memory: di
             others = other_texts(root, path, *_PODMAN_READS)
             made.plans.append(podman.plan(path, before, others, wish))
     except ValueError as exc:  # JsonError, TomlError
-        raise EngineFileError(
-            f"{path} is left as it is: {exc}", f"fix it, or remove it ({engine.name}'s defaults)"
-        ) from exc
+        raise _unreadable(engine, exc) from exc
     if engine.unit:
         dropin = limits_path(engine.unit)
         made.plans.append(plan_limits(engine.unit, read(root, dropin), wish))
     return made
+
+
+def legible(engine: data.Engine, root: str) -> None:
+    """EngineFileError where an engine that is still to come would meet a file that cannot be changed."""
+    text = read(root, engine.config)
+    try:
+        if text is not None:
+            (jsonedit.parse if engine.name == data.DOCKER else tomltext.parse)(text)
+    except ValueError as exc:
+        raise _unreadable(engine, exc) from exc
+
+
+def _unreadable(engine: data.Engine, exc: ValueError) -> EngineFileError:
+    return EngineFileError(
+        f"{engine.config} is left as it is: {exc}", f"fix it, or remove it ({engine.name}'s defaults)"
+    )
 
 
 def _containerd(made: Made, before: str | None, wish: Desired, version: str, root: str, record: dict[str, Any]) -> None:

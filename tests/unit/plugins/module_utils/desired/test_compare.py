@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._act.container import ask
 from ansible_collections.ibready.cluster.plugins.module_utils._desired import compare, plain
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.manage import BEGIN
 from tests.unit.engine_world import Host
@@ -145,6 +146,23 @@ def test_a_file_of_the_site_that_no_role_can_read_is_refused_by_line_and_column(
 def test_what_the_engine_takes_neither_now_nor_with_ours_is_refused(docker: Host) -> None:
     docker.site('{"refused": 1}')
     assert engines(docker)["state"] == "refused"
+
+
+def test_the_file_of_an_engine_that_is_still_to_come_is_read_beforehand(
+    docker: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ask, "there", lambda _engine: False)
+    want = {"names": ["docker"], "root": str(docker.root)}
+    kind = "ibready.cluster.container_engines"
+    docker.site('{"debug": true}')
+    assert state(kind, **want) == "same"
+    docker.site('{"debug": true,}')
+    assert state(kind, **want) == "refused"
+    # Nobody asked for it.
+    assert state(kind, **{**want, "names": ["docker", "podman"]}) == "same"
+    (docker.root / "etc/containerd").mkdir()
+    (docker.root / "etc/containerd/config.toml").write_text("version = \n")
+    assert state(kind, **{**want, "names": ["containerd"]}) == "refused"
 
 
 def test_what_a_role_may_mend_is_unknown(docker: Host) -> None:
