@@ -195,7 +195,7 @@ def main() -> None:
             engine = data.TABLE[name]
             if not ask.there(engine):
                 # The one that the site names is still to come.
-                if module.check_mode and given["names"] == [name]:
+                if given["names"] == [name]:
                     disk.legible(engine, given["root"])
                 continue
             kept = Keeper(

@@ -17,6 +17,8 @@ _SPECIAL = ("all", "tagged", "untagged", "never", "always")
 # How alike two names are of which one may be the other misspelt.
 _NEAR = 0.75
 _SHOWN = 6
+# Files of one folder that are held against all names: where there are more they are those of another inventory.
+_MOST = 20
 _ENDINGS = (".yml", ".yaml", ".json")
 # What lies beside an inventory and is none.
 _OURS = ("stack.", "ansible.cfg")
@@ -77,13 +79,12 @@ def strays(sources: Iterable[str], playbook: str, groups: Mapping[str, Collectio
     given = [Path(source) for source in sources if "," not in source]
     homes = {path if path.is_dir() else path.parent: _alone(path, given) for path in given}
     homes.setdefault(Path(playbook), False)
-    return [
-        said
-        for home, alone in homes.items()
-        for kind, known in names.items()
-        for path in _entries(home / kind)
-        if (said := _stray(path, kind, known, names, alone))
-    ]
+    found = []
+    for home, alone in homes.items():
+        for kind, known in names.items():
+            unknown = [path for path in _entries(home / kind) if _name(path) not in known]
+            found += [_stray(path, kind, names, alone) for path in unknown[:_MOST]]
+    return list(filter(None, found))
 
 
 def _alone(source: Path, given: Collection[Path]) -> bool:
@@ -101,14 +102,19 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def _stray(path: Path, kind: str, known: Collection[str], names: Mapping[str, Collection[str]], alone: bool) -> str:
-    ending = path.suffix if path.suffix in _ENDINGS and path.is_file() else ""
-    name = path.name.removesuffix(ending)
-    if name in known:
-        return ""
+def _name(path: Path) -> str:
+    """Of whom Ansible takes a file or folder to be."""
+    return path.stem if path.suffix in _ENDINGS and path.is_file() else path.name
+
+
+def _stray(path: Path, kind: str, names: Mapping[str, Collection[str]], alone: bool) -> str:
+    name = _name(path)
+    ending = path.name.removeprefix(name)
     of = kind.partition("_")[0]
     (other,) = set(names) - {kind}
-    near = [f"{other}/{name}"] if name in names[other] else [f"{kind}/{entry}" for entry in _near(name, known)[:1]]
+    near = (
+        [f"{other}/{name}"] if name in names[other] else [f"{kind}/{entry}" for entry in _near(name, names[kind])[:1]]
+    )
     # A file without such an ending may be a text for people.
     if not near and not (alone and (ending or path.is_dir())):
         return ""

@@ -110,6 +110,11 @@ def test_what_another_inventory_may_have_is_told_only_where_it_is_like_one_of_th
     assert len(site(tmp_path, "group_vars/hgx_h10.yml")) == 1
 
 
+def test_of_a_folder_full_of_another_inventory_s_files_few_are_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "hosts.yml").write_text("---\n")
+    assert len(site(tmp_path, *(f"host_vars/other{number:04}.yml" for number in range(500)))) == 20
+
+
 def test_beside_the_playbook_and_in_a_folder_as_inventory(tmp_path: Path) -> None:
     for name in ("book/group_vars/hgx-h100.yml", "book/group_vars/storage.yml", "inv/host_vars/n2/x.yml", "inv/a.yml"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
