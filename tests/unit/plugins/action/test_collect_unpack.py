@@ -173,7 +173,8 @@ def test_no_playbook_brings_home_what_a_host_gave_in_another_way() -> None:
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"\b(?:unarchive|fetch|slurp|synchronize):", text), path
     (book,) = (one for one in yaml.safe_load((ROOT / "playbooks/collect.yml").read_text()) if "tasks" in one)
-    block = book["tasks"][-1]["block"]
+    (fetched,) = (one for one in book["tasks"] if "block" in one)
+    block = fetched["block"]
     (task,) = (one for one in block if "ibready.cluster.collect_unpack" in one)
     assert task["ibready.cluster.collect_unpack"]["dest"] == "{{ __collect_dest }}"
     # What the host answered is a path of the host alone.
@@ -181,4 +182,4 @@ def test_no_playbook_brings_home_what_a_host_gave_in_another_way() -> None:
         if "delegate_to" in one:
             assert "__collect_place" not in str(one)
             assert "__collect_bundle" not in str(one)
-    assert not [one for one in [*block, *book["tasks"][-1]["always"]] if "delegate_to" in one]
+    assert not [one for one in [*block, *fetched["always"]] if "delegate_to" in one]
