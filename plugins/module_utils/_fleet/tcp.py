@@ -42,8 +42,8 @@ _INWARD = {
 _OUTWARD = {
     DROPPED: "a firewall drops what {host} sends to TCP {what} of others: its own, or one between",
     REFUSED: "a firewall refuses what {host} sends to TCP {what} of others: its own, or one between",
-    UNREACHABLE: "a firewall rejects what {host} sends to TCP {what} of others with an ICMP "
-    "message, or {host} has no route to them",
+    UNREACHABLE: "{host} has no route to others, or a firewall rejects what it sends to their TCP {what} with an ICMP "
+    "message",
     SILENT: "something between accepts the connections of {host} and passes nothing on",
     OTHER: "{host} resolves the names of others to wrong addresses, or something between answers in their place",
 }
@@ -167,6 +167,11 @@ def _remedy(name: str, of: str, bad: list[Try], look: str) -> str:
             f"names, or set ibready_address of {name if inward else peers}"
         )
     shown = f"`{look}`" if look else _ANY_LOOK
+    if outcome == UNREACHABLE:
+        who = peers if inward else name
+        to = next((attempt.said.rpartition(": ")[0] for attempt in bad if _no_way(attempt)), "")
+        asked = f"`ip route get {to}`" if to else "`ip route`"
+        shown = f"{asked} on {who} and give it the route that is missing; where it has one, run {shown}"
     way = "in from all nodes" if inward else "out to all nodes"
     text = f"run {shown} on {name}: its rules have to let TCP {of} {way}; where they do, look at "
     text += f"what is between it and {peers} (ACLs, security groups)"
@@ -215,8 +220,17 @@ def _proved(name: str, host: Host, mine: list[Try], others: set[str]) -> str:
     return f"{text}; not with {_names(absent)} (told there)" if absent else text
 
 
+def _no_way(attempt: Try) -> bool:
+    return attempt.outcome == UNREACHABLE
+
+
 def _mostly(name: str, bad: list[Try]) -> tuple[bool, str]:
-    """Whether most were connections to this host, and what became of most."""
+    """Whether most were connections to this host, and what became of most.
+
+    What the host itself says of its way out goes first: without a route nothing answers what comes in.
+    """
+    if any(_no_way(attempt) and attempt.client == name for attempt in bad):
+        return False, UNREACHABLE
     inward = 2 * sum(attempt.server == name for attempt in bad) >= len(bad)
     these = [attempt.outcome for attempt in bad if (attempt.server == name) is inward]
     return inward, max(BARRED, key=these.count)

@@ -262,3 +262,14 @@ def test_every_port_that_jobs_meet_at_is_a_subject_of_its_own() -> None:
         ("a", "port 29501"): "pass",
         ("b", "port 29501"): "fail",
     }
+
+
+def test_what_a_host_without_a_route_says_itself_goes_before_what_others_see_of_it() -> None:
+    seen = [
+        replace(one, said="10.0.0.1: Network is unreachable") if one.outcome == "unreachable" else one
+        for one in tries(to_c="dropped", from_c="unreachable")
+    ]
+    check = checks(seen)["c", MEET]
+    assert check.observed == "timed out from a, b; unreachable to a, b"
+    assert check.cause.startswith("c has no route to others")
+    assert check.remedy.startswith("run `ip route get 10.0.0.1` on c")
