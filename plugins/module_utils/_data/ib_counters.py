@@ -21,7 +21,8 @@ class Counter:
     ``per_hour``. ``bits``: its width in PortCounters, where it stops at the highest value; 0 where
     it does not stop. ``names``: what perfquery calls it. ``means``: what its rise says. From
     ``storm_per_s`` on jobs wait for what is lost (ib.port.error_storm); None where that cannot be said.
-    ``damage``: it counts bits or packets that arrive damaged.
+    ``damage``: it counts bits or packets that arrive damaged. ``remedy``: what to do where its rise does
+    not come from this link, "" where it does: only then a cable is touched.
     """
 
     name: str
@@ -35,7 +36,24 @@ class Counter:
     confidence: str = "recalled"
     storm_per_s: float | None = None
     damage: bool = False
+    remedy: str = ""
 
+    @property
+    def says(self) -> str:
+        """What its rise means, and whether it is this link's; causes/rail.yml goes by these words."""
+        return f"{NOT_THIS_LINK if self.remedy else ''}{self.means}"
+
+
+# What begins the meaning of a counter that another part of the fabric makes rise.
+NOT_THIS_LINK = "no fault of this link: "
+_LEAVE = "leave the cable of this port as it is; "
+_ON_THE_WAY = (
+    f"{_LEAVE}find the bad link on the way by its own counters (`ibqueryerrors`, or those of the switch ports)"
+)
+_PKEYS = (
+    f"{_LEAVE}compare `cat /sys/class/infiniband/DEVICE/ports/1/pkeys/*` of both ends with partitions.conf of opensm, "
+    "and NCCL_IB_PKEY of the jobs"
+)
 
 # Its rise is a check of its own (ib.port.flaps).
 LINK_DOWNED = "link_downed"
@@ -101,6 +119,7 @@ COUNTERS = (
         16,
         ("PortRcvRemotePhysicalErrors", "RcvRemotePhysErrors"),
         storm_per_s=100.0,
+        remedy=_ON_THE_WAY,
     ),
     Counter(
         "port_xmit_discards",
@@ -110,6 +129,7 @@ COUNTERS = (
         16,
         ("PortXmitDiscards", "XmtDiscards"),
         storm_per_s=100.0,
+        remedy=f"{_LEAVE}look for a slow link, a hanging host or congestion behind the other end (`ibqueryerrors`)",
     ),
     Counter(
         "port_xmit_constraint_errors",
@@ -118,6 +138,7 @@ COUNTERS = (
         2,
         8,
         ("PortXmitConstraintErrors", "XmtConstraintErrors"),
+        remedy=_PKEYS,
     ),
     Counter(
         "port_rcv_constraint_errors",
@@ -126,6 +147,7 @@ COUNTERS = (
         2,
         8,
         ("PortRcvConstraintErrors", "RcvConstraintErrors"),
+        remedy=_PKEYS,
     ),
     Counter(
         "local_link_integrity_errors",
@@ -148,6 +170,7 @@ COUNTERS = (
         source=_SPEC,
         confidence="medium",
         storm_per_s=0.0,
+        remedy=f"{_LEAVE}compare the firmware of both ends, and reset the port of the other end on a drained host",
     ),
     Counter(
         "VL15_dropped",
@@ -156,6 +179,7 @@ COUNTERS = (
         10,
         16,
         ("VL15Dropped",),
+        remedy=f"{_LEAVE}read the subnet manager's log, and see who asks this port so much (monitoring)",
     ),
     Counter(
         "rx_icrc_encapsulated",
@@ -164,6 +188,7 @@ COUNTERS = (
         1,
         hw=True,
         storm_per_s=10.0,
+        remedy=_ON_THE_WAY,
     ),
     Counter(
         "local_ack_timeout_err",
@@ -172,8 +197,12 @@ COUNTERS = (
         10,
         hw=True,
         storm_per_s=10.0,
+        remedy=_ON_THE_WAY,
     ),
 )
+
+# By what perfquery and ibqueryerrors call them.
+QUERIED = {name: counter for counter in COUNTERS for name in counter.names}
 
 # What mlxlink shows: errors left after correction, and errors before it.
 RESIDUAL_BER = 1e-12

@@ -10,7 +10,7 @@ from typing import Dict, Mapping
 
 from .._data.host_resources import HOST_LACKS
 from .._ground.check import Check, failed, passed, skipped, unknown
-from .._ground.equals import MIN_EQUALS, NO_MAJORITY, most_have
+from .._ground.equals import MIN_EQUALS, NO_MAJORITY, SAY_WHICH, most_have
 from .._ground.text import few
 
 MIN_FLEET = MIN_EQUALS
@@ -126,7 +126,7 @@ def same(
         elif len(known) == 1:
             checks[host].append(_single(check_id, subject, value, values, group))
         elif majority is None:
-            checks[host].append(unknown(check_id, subject, _split(counted), observed=shown(value, _usual(counted))))
+            checks[host].append(_no_majority(check_id, subject, value, counted))
         else:
             usual, times = majority
             source = f"fleet {times}/{len(known)}"
@@ -162,9 +162,9 @@ def _usual(counted: Counter[str]) -> str:
     return counted.most_common(1)[0][0]
 
 
-def _split(counted: Counter[str]) -> str:
-    seen = counted.most_common()
-    return NO_MAJORITY + few([f"{shown(text)} on {times}" for text, times in seen], _SHOWN)
+def _no_majority(check_id: str, subject: str, value: str, counted: Counter[str]) -> Check:
+    why = NO_MAJORITY + few([f"{shown(text)} on {times}" for text, times in counted.most_common()], _SHOWN)
+    return unknown(check_id, subject, why, observed=shown(value, _usual(counted)), remedy=SAY_WHICH)
 
 
 @dataclass(frozen=True)
@@ -246,5 +246,5 @@ def _links(
     if odd:
         return failed(_LINK, HOST, few(odd, _SHOWN_EQUAL, "; "), "links as on the others", source)
     if split:
-        return unknown(_LINK, HOST, NO_MAJORITY + few(split, _SHOWN_EQUAL, "; "))
+        return unknown(_LINK, HOST, NO_MAJORITY + few(split, _SHOWN_EQUAL, "; "), remedy=SAY_WHICH)
     return passed(_LINK, HOST, f"{len(alike.links)} links", "links as on the others", source)

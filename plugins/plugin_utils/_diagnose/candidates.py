@@ -54,9 +54,9 @@ class Pool:
         self._hit_whole: dict[int, Candidate] = {}
 
     def add(self, finding: Finding) -> None:
-        """Put a failure where its row is; it belongs to the first one that it fits."""
+        """Put a failure where its row is; it belongs to the first one that it fits. Equals that differ are one."""
         at, row = next((at, row) for at, row in enumerate(self._rows) if _any(row.signs, finding))
-        key = (at, "" if row.fleet else finding.host)
+        key = (at, "" if row.fleet or finding.split else finding.host)
         self._all.setdefault(key, Candidate(row, at)).signs.append(finding)
 
     def settle(self) -> list[Candidate]:

@@ -36,13 +36,18 @@ class Finding:
     text: str = ""
 
     @property
+    def split(self) -> bool:
+        """Whether equals differ, and nobody can tell which of them is right."""
+        return self.check.cause.startswith(NO_MAJORITY)
+
+    @property
     def wrong(self) -> bool:
         """Whether something is wrong, rather than not looked at.
 
         Hosts that differ without a majority are wrong, whichever of them it is.
         """
-        split = self.check.id.startswith("fleet.") and self.check.cause.startswith(NO_MAJORITY)
-        return self.check.result == FAIL or (self.check.result == UNKNOWN and split)
+        split = self.check.result == UNKNOWN and self.check.id.startswith("fleet.") and self.split
+        return self.check.result == FAIL or split
 
     def shared(self, text: str) -> str:
         """What is said of it as other hosts would say it of themselves."""

@@ -9,12 +9,13 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ...module_utils._ground.check import SEVERITIES
+from ...module_utils._ground.equals import SAY_WHICH
 from . import acts, command
 from .candidates import Candidate
 from .finding import Finding
 from .loss import Loss, loss
 from .parts import Parts
-from .row import CONFIDENCE, Effect
+from .row import CONFIDENCE, Effect, Fix
 
 Hosts = Mapping[str, Mapping[str, Any]]
 
@@ -129,6 +130,10 @@ def _cause(
     first = candidate.own[0]
     names = list(dict.fromkeys(finding.host for finding in candidate.own))
     fix = candidate.row.fix
+    split = all(finding.split for finding in candidate.own)
+    if split and not fix.play:
+        # What mends the odd one would take either of these for it; a plan's version is a wish.
+        fix = Fix(words=fix.otherwise or fix.words, mends=False, note=SAY_WHICH)
     # What is told of a job alone is looked at on all hosts.
     there = [name for name in names if name in parts or name in where.asked] or list(parts)
     reported = command.line(fix, there, command.values(first, parts.get(first.host)), where)
@@ -152,7 +157,7 @@ def _cause(
         command=reported,
         mends=fix.mends,
         note=note,
-        confidence=candidate.row.confidence,
+        confidence=CONFIDENCE[-1] if split else candidate.row.confidence,
         source=candidate.row.source,
         acts=acts.of(fix, candidate.own, parts),
     )

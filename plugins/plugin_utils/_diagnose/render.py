@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ...module_utils._ground.text import few
 from .._slurm import hostlist
@@ -25,7 +25,7 @@ def render(diagnosis: Diagnosis, most: int = MOST, notes: Sequence[str] = ()) ->
     lines = [f"SIMULATED: {plain(diagnosis.simulated)}", ""] if diagnosis.simulated else []
     lines += [f"DIAGNOSIS: {diagnosis.answer}"]
     for cause in diagnosis.causes[:most]:
-        lines += ["", *_cause(cause, len(diagnosis.hosts))]
+        lines += ["", *_cause(cause, diagnosis.hosts)]
     rest = diagnosis.causes[most:]
     if rest:
         lines += ["", f"and {len(rest)} more: {_some([f'{entry.rank}. {entry.id}' for entry in rest])}"]
@@ -48,9 +48,11 @@ def plain(text: str) -> str:
     return line if len(line) <= _LONG else f"{line[:_LONG]}..."
 
 
-def _cause(cause: Cause, hosts: int) -> list[str]:
+def _cause(cause: Cause, hosts: Collection[str]) -> list[str]:
     about = "" if set(cause.subjects) <= _NOTHING else f": {_some(cause.subjects)}"
-    count = f" ({len(cause.hosts)} of {hosts} hosts)" if hosts > 1 else ""
+    # A fabric is none of the hosts.
+    mine = sum(name in hosts for name in cause.hosts)
+    count = f" ({mine} of {len(hosts)} hosts)" if mine and len(hosts) > 1 else ""
     lines = [
         f"{cause.rank}. {cause.title} [{cause.id}, {cause.confidence}]",
         f"   where:    {_hosts(cause.hosts)}{count}{about}",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...module_utils._data.fabric_counters import COUNTERS as WIDTHS, DAMAGE
-from ...module_utils._data.ib_counters import COUNTERS, LINK_DOWNED, Counter
+from ...module_utils._data.ib_counters import COUNTERS, LINK_DOWNED, QUERIED, Counter
 from ...module_utils._expect.expectations import CAPABILITY
 from ...module_utils._ground.check import Check, failed, unknown
 from ...module_utils._parse.ibqueryerrors import ALL, Ibqueryerrors
@@ -16,7 +16,6 @@ from .say import settled
 
 ERRORS = "fabric.cable.errors"
 SATURATED = "fabric.counters.saturated"
-_BY_NAME: dict[str, Counter] = {name: counter for counter in COUNTERS for name in counter.names}
 NAMES = {counter.name: counter.names for counter in COUNTERS}
 _Values = dict[str, int]
 _CAN_RISE = "a counter of damage that can rise"
@@ -69,16 +68,18 @@ def _told_twice(before: dict[End, _Values], after: dict[End, _Values]) -> dict[E
 
 def _risen(fabric: Fabric, before: dict[End, _Values], after: dict[End, _Values], seconds: float) -> Iterator[Check]:
     for end, values in after.items():
-        worst, reported = "", []
+        risen: dict[str, Counter] = {}
+        reported: list[str] = []
         for name, value in values.items():
-            counter = _BY_NAME.get(name)
+            counter = QUERIED.get(name)
             rise = value - before.get(end, {}).get(name, 0)
             if counter is None or rise < counter.at_least:
                 continue
             if rise * 3600 > counter.per_hour * seconds:
                 reported.append(f"{name} +{rise}")
-                worst = worst or f"{name}: {counter.means}"
-        if reported:
+                risen[name] = counter
+        if risen:
+            worst = min(risen, key=lambda name: bool(risen[name].remedy))
             far = fabric.far.get(end)
             other = f"; the other end is {fabric.end_name(far)}" if far else ""
             yield failed(
@@ -87,7 +88,8 @@ def _risen(fabric: Fabric, before: dict[End, _Values], after: dict[End, _Values]
                 f"{', '.join(reported)} in {seconds:.1f} s",
                 "no error counter rises",
                 CAPABILITY,
-                cause=f"{worst}{other}",
+                cause=f"{worst}: {risen[worst].says}{other}",
+                remedy=risen[worst].remedy,
             )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...module_utils._areas.ib.entries_sm import START_NO_OTHER
 from ...module_utils._expect.expectations import CAPABILITY, INVENTORY
 from ...module_utils._ground.check import Check, failed, passed, skipped, unknown
 from ...module_utils._parse.saquery_sm import MASTER, STANDBY, STATES, Manager
@@ -52,14 +53,15 @@ def _one_master(fabric: Fabric, looks: Sequence[Seen], managers: dict[str, Manag
     if len(masters) > 1:
         names = ", ".join(_named(fabric, master) for master in sorted(masters))
         cause = f"{names} both call themselves master: they do not hear each other"
-        return failed(ONE_MASTER, fabric.name, f"{len(masters)} masters", "one", CAPABILITY, cause=cause)
+        seen, remedy = f"{len(masters)} masters", f"{START_NO_OTHER}; leave one, or mend the way between them"
+        return failed(ONE_MASTER, fabric.name, seen, "one", CAPABILITY, cause=cause, remedy=remedy)
     if masters:
         seen = _named(fabric, masters.pop())
         return passed(ONE_MASTER, fabric.name, seen, "one master", CAPABILITY)
     if answered:
         named = _named(fabric, guid(answered[0].guid))
         cause = f"{named} is {answered[0].state_name}: no master took over"
-        return failed(ONE_MASTER, fabric.name, "no master", "one", CAPABILITY, cause=cause)
+        return failed(ONE_MASTER, fabric.name, "no master", "one", CAPABILITY, cause=cause, remedy=START_NO_OTHER)
     if any(nobody(look) for look in looks):
         return failed(ONE_MASTER, fabric.name, "nobody answered", "one master", CAPABILITY)
     return unknown(ONE_MASTER, fabric.name, f"sminfo: {why_not(looks[0].sm)}")

@@ -17,6 +17,7 @@ from ..._parse.iblinkinfo import Iblinkinfo
 from ..._parse.ibping import Ibping
 from ..._parse.sminfo import Sminfo
 from ..area import Area
+from ..ib.entries_sm import START_NO_OTHER
 from ..machine.facts import Machine
 from . import observe
 from .check_links import FABRIC, judge_counters, judge_links, judged
@@ -97,7 +98,8 @@ def _sm(sm: Sminfo) -> Iterator[Check]:
         yield passed(_MASTER, FABRIC, f"LID {sm.lid}", "a master", CAPABILITY)
     else:
         cause = f"the subnet manager at LID {sm.lid} is {sm.state_name}: no master took over"
-        yield failed(_MASTER, FABRIC, sm.state_name, "SMINFO_MASTER", CAPABILITY, cause=cause)
+        state = sm.state_name
+        yield failed(_MASTER, FABRIC, state, "SMINFO_MASTER", CAPABILITY, cause=cause, remedy=START_NO_OTHER)
 
 
 def _whole(facts: FabricFacts) -> FabricFacts:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Callable, Iterable, Iterator, TypeVar
 
 from ..._data.fabric_counters import CHECKS, COUNTERS, DAMAGE
+from ..._data.ib_counters import NOT_THIS_LINK, QUERIED
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import FAIL, Check, failed, passed, skipped, unknown
 from ..._ground.reading import Reading
@@ -148,14 +149,18 @@ def _above(check_id: str, port: Counted) -> list[str]:
 
 
 def _too_many(check_id: str, name: str, port: Counted, keys: list[str]) -> Check:
-    worst = max(keys, key=lambda key: port.counters[key] / (COUNTERS[key].above + 1))
+    remedies = {key: QUERIED[key].remedy if key in QUERIED else "" for key in keys}
+    # What the link itself does before what others send over it.
+    worst = max(keys, key=lambda key: (not remedies[key], port.counters[key] / (COUNTERS[key].above + 1)))
+    not_here = NOT_THIS_LINK if remedies[worst] else ""
     return failed(
         check_id,
         name,
         ", ".join(f"{key} {_shown(port, key)}" for key in keys),
         "at most " + ", ".join(f"{key} {COUNTERS[key].above}" for key in keys),
         CAPABILITY,
-        cause=f"{worst}: {COUNTERS[worst].means}",
+        cause=f"{worst}: {not_here}{COUNTERS[worst].means}",
+        remedy=remedies[worst],
     )
 
 

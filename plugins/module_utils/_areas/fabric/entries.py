@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..._ground.catalog import declare, error, warning
-from ..ib.entries_sm import SM_ANSWERS
+from ..ib.entries_sm import SM_ANSWERS, START_ONE
 
 ENTRIES = declare(
     SM_ANSWERS,
@@ -69,7 +69,7 @@ ENTRIES = declare(
         "A master subnet manager answers",
         "Recorded output of sminfo. Without a master no port gets a LID and no route changes.",
         ("the subnet manager has stopped, or the way to it is cut",),
-        "start opensm (or the switch's subnet manager) and run `sminfo` again",
+        START_ONE,
         ("sminfo",),
     ),
     error(

@@ -18,7 +18,7 @@ from .check_hca import judge_hcas
 from .check_history import judge_history
 from .check_link import judge_links
 from .check_optics import judge_optics
-from .check_port import NO_STATE, NOTHING_EXPECTED, equal, judge_port, set_key, silent, why_not_active
+from .check_port import NO_STATE, NOTHING_EXPECTED, equal, how_to_mend, judge_port, set_key, silent, why_not_active
 from .check_sm import judge_subnet_manager
 from .check_sources import judge_agreement, judge_presence, judge_tool
 
@@ -145,6 +145,7 @@ def _idle(facts: IbFacts, idle: list[Pair], expect: Expectations) -> Iterator[Ch
             "Active, or expected by nobody",
             "capability",
             cause=why_not_active(port),
+            remedy=how_to_mend(port),
         )
         yield skipped("ib.port.state", name, "nobody counts on this port: see ib.port.idle")
     states = [port.state for ca in facts.cas for port in ca.ports]

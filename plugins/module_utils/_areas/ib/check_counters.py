@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Iterator
 
-from ..._data.ib_counters import COUNTERS, LINK_DOWNED, Counter
+from ..._data.ib_counters import COUNTERS, LINK_DOWNED, QUERIED, Counter
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._parse.perfquery import Block
@@ -16,7 +16,6 @@ from .fold import fold
 
 _STORM = "ib.port.error_storm"
 _CHECKS = ("ib.port.errors", _STORM, "ib.port.flaps", "ib.port.saturated")
-_QUERIED = {name: counter for counter in COUNTERS for name in counter.names}
 _BY_NAME = {counter.name: counter for counter in COUNTERS}
 _DAY = 86400
 _HOUR = 3600.0
@@ -70,7 +69,8 @@ def _errors(name: str, first: dict[str, int], later: Later, known: History, coun
     why = _why_not_compared(first, later.values)
     if why:
         return unsure("ib.port.errors", name, why)
-    risen, worst = [], ""
+    risen: list[Counter] = []
+    reported: list[str] = []
     shown = f"in {later.seconds:.1f} s"
     for counter in counters:
         if counter.name not in first or counter.name == LINK_DOWNED:
@@ -84,11 +84,19 @@ def _errors(name: str, first: dict[str, int], later: Later, known: History, coun
         if within and seconds < _HOUR:
             continue
         if _too_fast(counter, count, seconds):
-            risen.append(f"{counter.name} +{count}{within or f' {shown}'}")
-            worst = worst or f"{counter.name}: {counter.means}"
+            risen.append(counter)
+            reported.append(f"{counter.name} +{count}{within or f' {shown}'}")
     if risen:
-        return failed("ib.port.errors", name, ", ".join(risen), expected, CAPABILITY, cause=worst)
+        return _risen("ib.port.errors", name, ", ".join(reported), expected, risen)
     return passed("ib.port.errors", name, f"no rise {shown}", expected, CAPABILITY)
+
+
+def _risen(check_id: str, name: str, observed: str, expected: str, risen: list[Counter]) -> Check:
+    """By the worst of them; what the link itself does before what others send over it."""
+    worst = min(risen, key=lambda counter: bool(counter.remedy))
+    return failed(
+        check_id, name, observed, expected, CAPABILITY, cause=f"{worst.name}: {worst.says}", remedy=worst.remedy
+    )
 
 
 def _too_fast(counter: Counter, count: int, seconds: float) -> bool:
@@ -113,17 +121,18 @@ def _storm(name: str, first: dict[str, int], later: Later, counters: list[Counte
     why = _why_not_compared(first, later.values)
     if why:
         return unsure(_STORM, name, why)
-    risen, worst = [], ""
+    risen: list[Counter] = []
+    reported: list[str] = []
     for counter in counters:
         if counter.name not in first or counter.storm_per_s is None:
             continue
         count = later.values[counter.name] - first[counter.name]
         if count >= counter.at_least and count > counter.storm_per_s * max(later.seconds, 0.001):
-            risen.append(f"{counter.name} +{count}")
-            worst = worst or f"{counter.name}: {counter.means}"
+            risen.append(counter)
+            reported.append(f"{counter.name} +{count}")
     shown = f"in {later.seconds:.1f} s"
     if risen:
-        return failed(_STORM, name, f"{', '.join(risen)} {shown}", expected, CAPABILITY, cause=worst)
+        return _risen(_STORM, name, f"{', '.join(reported)} {shown}", expected, risen)
     return passed(_STORM, name, f"none {shown}", expected, CAPABILITY)
 
 
@@ -150,7 +159,7 @@ def _flaps(facts: IbFacts, name: str, first: dict[str, int], later: Later) -> Ch
 
 def _of_damage(shown: str) -> bool:
     """By the name that sysfs or perfquery has for a counter."""
-    counter = _BY_NAME.get(shown) or _QUERIED.get(shown)
+    counter = _BY_NAME.get(shown) or QUERIED.get(shown)
     return counter is not None and counter.damage
 
 
@@ -180,12 +189,12 @@ def _block(block: Block) -> Check:
     name = f"{block.target} port {block.port}".strip()
     numbers = block.numbers()
     if block.is_port:
-        values = {shown: numbers[shown] for shown in numbers if shown in _QUERIED}
+        values = {shown: numbers[shown] for shown in numbers if shown in QUERIED}
     else:  # the details of one kind of error: all of it counts
         values = {shown: numbers[shown] for shown in numbers if shown != "PortSelect"}
     if not values:
         return skipped("ib.port.saturated", name, f"{block.kind} counters: no error counters")
-    bits = {shown: _QUERIED[shown].bits if shown in _QUERIED else 16 for shown in values}
+    bits = {shown: QUERIED[shown].bits if shown in QUERIED else 16 for shown in values}
     if block.extended:  # these have 64 bits, so only their own highest value is one
         bits = dict.fromkeys(values, 64)
     return _saturated(name, values, bits)

@@ -10,6 +10,7 @@ from typing import Iterator, Mapping
 from ..._data.hcas import FIRMWARE_ENDED
 from ..._expect.expectations import CAPABILITY, INVENTORY, Expectations, Expected
 from ..._ground.check import PASS, Check, failed, passed, skipped, unknown
+from ..._ground.equals import NO_MAJORITY, SAY_WHICH
 from ..._ground.link import gbps
 from ..._parse.ibstat import Ca
 from ..._rails.hcas import chip
@@ -133,9 +134,19 @@ def _equal_firmware(facts: IbFacts, rails: list[Ca]) -> Iterator[Check]:
         for ca in mine if len(versions) > 1 else ():
             if ca.fw == usual and 2 * times > len(mine):
                 continue
-            others = ", ".join(f"{fw} on {n}" for fw, n in versions.most_common() if fw != ca.fw)
+            counted = {fw: f"{fw} on {n}" for fw, n in versions.most_common()}
+            others = ", ".join(text for fw, text in counted.items() if fw != ca.fw)
+            cause = "" if 2 * times > len(mine) else NO_MAJORITY + ", ".join(counted.values())
             odd.append(
-                failed("ib.hca.firmware_equal", ca.name, ca.fw, f"as the other {kind} here: {others}", CAPABILITY)
+                failed(
+                    "ib.hca.firmware_equal",
+                    ca.name,
+                    ca.fw,
+                    f"as the other {kind} here: {others}",
+                    CAPABILITY,
+                    cause=cause,
+                    remedy=SAY_WHICH if cause else "",
+                )
             )
     if odd:
         yield from odd

@@ -30,10 +30,21 @@ _PHYSICAL = {
     "LinkErrorRecovery": "the link loses so many symbols that it has to recover: a bad or dirty cable or transceiver",
     "PhyTest": "the port is in a test mode",
 }
+# What mends a port that no cable keeps down; the catalog's remedy is for the others.
+_NO_CABLE = {
+    "Disabled": "leave the cable; drain the host and switch the port on with `mlxlink -d DEVICE --port_state UP`, or "
+    "at the switch where that is what holds it",
+    "Sleep": "leave the cable; let the port of the drained host train again with `mlxlink -d DEVICE --port_state TG`",
+    "PhyTest": "leave the cable; end the test with `mlxlink -d DEVICE --test_mode DS`",
+}
 _ETHERNET_DISABLED = "the Ethernet link is off: its interface is down, no cable is in, or the switch port is off"
 _HALF_UP = (
     "the link is up but the port is held down: a virtual function that the subnet manager does not "
     "bring up (no GUID, or virtualization is off in opensm: virt_enabled)"
+)
+_HELD_DOWN = (
+    "leave the cable; on the machine of the physical function: `ip link show`, then `ip link set PF vf N state auto` "
+    "and GUIDs of its own (`node_guid`, `port_guid`); see virt_enabled in the subnet manager's opensm.conf"
 )
 _FULL_WIDTH = 4
 
@@ -58,6 +69,7 @@ def judge_port(ca: Ca, port: Port, facts: IbFacts, expect: Expectations) -> Iter
             "LinkUp",
             CAPABILITY,
             cause=why_not_active(port),
+            remedy=how_to_mend(port),
         )
     yield _rate(name, port, facts, expect)
     if not is_infiniband(port):
@@ -90,13 +102,22 @@ def why_not_active(port: Port) -> str:
     return _PHYSICAL.get(port.physical_state, "")
 
 
+def how_to_mend(port: Port) -> str:
+    """The remedy for a port that is not Active, "" where it is the catalog's: to look after the cable."""
+    if port.state in ("Initializing", "Armed"):
+        return _ASK_SM
+    if port.link_layer == ETHERNET:
+        return ""
+    return _HELD_DOWN if port.physical_state == "LinkUp" else _NO_CABLE.get(port.physical_state, "")
+
+
 def _state(name: str, port: Port, facts: IbFacts) -> Check:
     if port.state in NO_STATE:
         return unknown("ib.port.state", name, silent(facts, "state"))
     if port.state == "Active":
         return passed("ib.port.state", name, "Active", "Active", CAPABILITY)
-    remedy = _ASK_SM if port.state in ("Initializing", "Armed") else ""
-    return failed("ib.port.state", name, port.state, "Active", CAPABILITY, cause=why_not_active(port), remedy=remedy)
+    cause, remedy = why_not_active(port), how_to_mend(port)
+    return failed("ib.port.state", name, port.state, "Active", CAPABILITY, cause=cause, remedy=remedy)
 
 
 def _rate(name: str, port: Port, facts: IbFacts, expect: Expectations) -> Check:

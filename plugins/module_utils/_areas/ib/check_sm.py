@@ -8,6 +8,7 @@ from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._parse.ibstat import Ca, Port
 from ..._rails.ib_ports import IbFacts, is_infiniband, port_name
 from .check_port import GUID, NO_STATE, STATE_FIRST, silent
+from .entries_sm import START_NO_OTHER
 
 
 def judge_subnet_manager(ca: Ca, port: Port, facts: IbFacts) -> Check:
@@ -37,6 +38,7 @@ def judge_subnet_manager(ca: Ca, port: Port, facts: IbFacts) -> Check:
             "SMINFO_MASTER",
             CAPABILITY,
             cause="the subnet manager that the port was told of is not the master any more",
+            remedy=START_NO_OTHER,
         )
     if answer.sm.lid != port.sm_lid:
         return failed(
@@ -46,6 +48,7 @@ def judge_subnet_manager(ca: Ca, port: Port, facts: IbFacts) -> Check:
             f"the port's own SM lid {port.sm_lid}",
             CAPABILITY,
             cause="another subnet manager answers than the one that set up the port",
+            remedy=START_NO_OTHER,
         )
     if not GUID.match(answer.sm.guid) or int(answer.sm.guid, 16) == 0:
         why = "the subnet manager showed no readable GUID"

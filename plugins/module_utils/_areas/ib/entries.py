@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ..._ground.catalog import declare, error, warning
+from .entries_sm import START_ONE
 
 _BASE = "/sys/class/infiniband"
 _PORT = f"{_BASE}/*/ports/*"
@@ -85,7 +86,8 @@ ENTRIES = declare(
         "Equal HCAs of the host run the same firmware",
         "Compared among HCAs of one model and one board id; other boards may need other versions.",
         ("an HCA was replaced, or an update stopped half way",),
-        "query with `mstflint -d PCI q`, and bring all to one version in a maintenance window",
+        "query with `mstflint -d PCI q`, and bring it to the version of the others (role rdma: rdma_firmware) in a "
+        "maintenance window",
         (f"{_BASE}/*/fw_ver|ibstat|ibv_devinfo",),
     ),
     warning(
@@ -175,7 +177,7 @@ ENTRIES = declare(
         "The port knows its subnet manager",
         "SM lid 0 on an InfiniBand port means that no subnet manager ever set it up.",
         ("no subnet manager runs on this fabric",),
-        "start opensm or the switch's subnet manager",
+        START_ONE,
         (f"{_PORT}/sm_lid|ibstat|ibstatus|ibv_devinfo|rdma_link",),
     ),
     error(

@@ -23,6 +23,7 @@ from tests.gauntlet.node import Node
 from tests.gauntlet.nodes.nccl import PEER
 from tests.gauntlet.tree import Tree
 from tests.unit import corpus, fleets
+from tests.unit.harmless import touches
 
 # Its faults are chosen already.
 pytestmark = pytest.mark.thorough(every=True)
@@ -62,12 +63,17 @@ def test_a_healthy_fleet_has_no_cause(board: str) -> None:
 @pytest.mark.parametrize("one", FAULTS, ids=lambda one: f"{one.area}: {one.name}")
 def test_every_fault_of_the_gauntlet_is_the_first_cause_of_its_fleet(one: fault.Fault) -> None:
     odd = fleets.host(fleets.ODD, *fleets.broken(one))
-    first = diagnose(fleets.report([*fleets.equals(one.board), odd])).causes[0]
+    causes = diagnose(fleets.report([*fleets.equals(one.board), odd])).causes
+    first = causes[0]
     # A deeper cause may stand for the check that the gauntlet names.
     reported = {finding.check.id for finding in (*first.evidence, *first.explains)}
     assert one.check in reported or (one.check == "ib.port.idle" and first.id == "rail.down")
     assert list(first.hosts) == [fleets.ODD]
     assert first.id != "other"
+    # No cause touches a part that its own findings leave alone.
+    for cause in causes:
+        alike = any(touches(finding.check.remedy) for finding in cause.evidence)
+        assert alike or not touches(cause.note), (cause.id, cause.note)
 
 
 # What happened, in the gauntlet's words or as changes of a node: the cause that has to be first.
