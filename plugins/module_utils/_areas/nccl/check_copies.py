@@ -15,6 +15,7 @@ from ..._ground.text import few
 from ..._nccl.problem import short
 from ..._nccl.release import release
 from ..._parse.nccl_copies import Copy
+from .check_library import unasked
 from .facts import HostFacts
 
 _LIBRARY = "nccl.copies.library"
@@ -37,14 +38,15 @@ def _library(here: HostFacts) -> Check:
     if copies.value is None:
         return unknown(_LIBRARY, SONAME, copies.why or "nobody searched")
     own = here.asked.library.value
+    if own is None and not here.asked.library.missing:
+        # Without the linker's answer nobody knows which copy is the one too many, and none is to be taken away.
+        return unasked(_LIBRARY, here)
     others = [copy for copy in copies.value if own is None or copy.real != own.real]
     # Which of the linker's own folders wins, the proof has shown.
     led = [
         other
         for other in others
-        if other.how.startswith("/")
-        and not _same(other, here)
-        and not (own is not None and other.how.startswith(_LINKER))
+        if other.how.startswith("/") and not _same(other, here) and not other.how.startswith(_LINKER)
     ]
     expected = "no other release on the way of every process"
     if led:

@@ -10,7 +10,15 @@ from ..._nccl.release import release
 from .facts import HostFacts
 
 _VERSION = "nccl.library.version"
+_CACHE = "ld.so.cache"
+_NO_CACHE = "run `ldconfig`, which writes /etc/ld.so.cache anew, then verify again"
 NO_LIBRARY = f"no {SONAME} on this host: jobs bring their own"
+
+
+def unasked(check_id: str, here: HostFacts) -> Check:
+    """The linker did not tell which library it takes; without its cache it cannot."""
+    why = here.asked.library.why or "nobody looked"
+    return unknown(check_id, SONAME, why, remedy=_NO_CACHE if _CACHE in why else "")
 
 
 def version(here: HostFacts) -> Check:
@@ -19,7 +27,7 @@ def version(here: HostFacts) -> Check:
     if library.value is None:
         if library.missing:
             return skipped(_VERSION, SONAME, NO_LIBRARY)
-        return unknown(_VERSION, SONAME, library.why or "nobody looked")
+        return unasked(_VERSION, here)
     observed = f"{library.value.version or 'of no known version'}, {library.value.path}"
     says = here.asked.proof.value.version if here.asked.proof.value else library.value.version
     if says != library.value.version and library.value.version:

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.query import Query, to_text
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, SKIP, UNKNOWN, Check
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
 from tests.gauntlet import render
 from tests.gauntlet.node import Node
@@ -197,3 +199,18 @@ def test_a_library_that_could_not_be_read_is_not_taken_for_none() -> None:
     assert {check.result for check in judge(made, tree)} == {SKIP}
     tree.broken["nccl_proof"] = "permission denied"
     assert UNKNOWN in bad(judge(made, tree)).values()
+
+
+@pytest.mark.parametrize("how", ["/etc/ld.so.conf.d/x86_64-linux-gnu.conf", "/etc/environment"])
+def test_without_the_linker_s_answer_no_copy_is_taken_away(how: str) -> None:
+    made = node()
+    tree = render.render(made)
+    why = "ldconfig: Can't open cache file /etc/ld.so.cache : No such file or directory"
+    nothing: Reading[Any] = Reading(None, why)
+    tree.command("nccl_proof", to_text(Query(nothing, nothing)))
+    tree.command("nccl_copies", tree.run("nccl_copies").stdout.replace("library folder", how))
+    checks = judge(made, tree)
+    for check in (one(checks, "nccl.copies.library"), one(checks, "nccl.library.version")):
+        assert (check.result, check.cause) == (UNKNOWN, why)
+        assert check.remedy.startswith("run `ldconfig`")
+    assert not any("take the folder out" in check.remedy for check in checks)
