@@ -34,7 +34,7 @@ class Apt(AptHost):
             theirs = [text for _letter, text in said if address in text]
             if theirs:
                 raise failures.explain(*theirs, doing=f"reading repository {item.name} ({item.url})")
-        if done.rc != 0 and not said:
+        if done.rc != 0 and (not said or failures.unreadable(done.stderr)):
             raise failures.explain(done.stdout, done.stderr, doing="reading the repositories")
         return [text for letter, text in said if letter == "E"]
 
@@ -51,7 +51,13 @@ class Apt(AptHost):
 
     def _madison(self, names: Iterable[str]) -> str:
         asked = sorted(set(names))
-        return self._apt("apt-cache", ["madison", *asked]).stdout if asked else ""
+        if not asked:
+            return ""
+        done = self._apt("apt-cache", ["madison", *asked])
+        # What apt could not look into offers nothing, and that is no absence.
+        if done.rc != 0:
+            raise failures.explain(done.stdout, done.stderr, doing="asking for versions of packages")
+        return done.stdout
 
     def request(self, parts: Sequence[Part], install: Sequence[Wanted], remove: Sequence[str]) -> Request:
         return Request(tuple(install), tuple(remove))

@@ -48,6 +48,13 @@ FAILURES = (
         "wait until it is done (automatic upgrades after a boot take minutes), or raise the role's lock_timeout",
     ),
     Failure(
+        "sources",
+        "apt cannot read the host's list of package sources, so that nothing is known of any repository",
+        ("Conflicting values set for option", "list of sources could not be read", "Malformed (entry|line|stanza)"),
+        "mend the entry of /etc/apt/sources.list.d that it names (two entries of one repository have to name the same "
+        "key in signed-by), see that `apt-get update` reads all, then run this again",
+    ),
+    Failure(
         "key",
         "the repository or a package is signed by another key than the pinned one, or not at all",
         (
@@ -127,6 +134,14 @@ FAILURES = (
         "read why in /var/lib/dkms/*/*/build/make.log on the host; install a release of the module that knows that"
         " kernel, or, where nobody boots it, remove its headers (apt purge linux-headers-RELEASE), then run this again",
     ),
+    # Only apt: what dpkg has still to configure is another matter, and `dpkg --configure -a` brings no package.
+    Failure(
+        "unmet",
+        "packages on the host lack others that they depend on",
+        ("Unmet dependencies. Try", "Unable to correct dependencies"),
+        "run `apt-mark unhold {held}`, `apt-get --fix-broken install` (it tells first what it would do) and "
+        "`apt-mark hold {held}` on the host, then run this again",
+    ),
     Failure(
         "conflict",
         "the packages cannot be installed beside what is there",
@@ -146,10 +161,20 @@ FAILURES = (
     Failure(
         "broken",
         "the package database was left in the middle of something",
-        ("dpkg was interrupted", "Unmet dependencies. Try 'apt --fix-broken", "rpmdb.*corrupt"),
+        ("dpkg was interrupted", "rpmdb.*corrupt"),
         "run `dpkg --configure -a` (or `rpm --rebuilddb`) on the host and see what it says",
     ),
 )
+
+
+# A package whose dependencies are not met, as apt lists it.
+_LACKS = re.compile(r"^ *([a-z0-9][a-z0-9+.:-]*) : (?:Pre)?Depends:", re.MULTILINE)
+
+
+def following(failure: Failure, *texts: str) -> str:
+    """What to do next; those that lack something, which mostly we hold, by their names."""
+    named = [name for text in texts for name in _LACKS.findall(text)]
+    return failure.following.replace("{held}", " ".join(dict.fromkeys(named)) or "NAMES")
 
 
 def said(*texts: str) -> str:
@@ -191,12 +216,18 @@ def of_build(*texts: str) -> bool:
     return failure is not None and failure.kind == "dkms"
 
 
+def unreadable(*texts: str) -> bool:
+    """Whether the package manager cannot even read where its repositories are."""
+    failure = first("\n".join(texts))
+    return failure is not None and failure.kind == "sources"
+
+
 def explain(*texts: str, doing: str, changed: bool = False) -> PackageError:
     """The error for output of a package manager that failed at ``doing`` something."""
     failure = first("\n".join(texts))
     if failure:
         return PackageError(
-            failure.kind, f"{doing} failed: {failure.cause}", failure.following, said(*texts), changed=changed
+            failure.kind, f"{doing} failed: {failure.cause}", following(failure, *texts), said(*texts), changed=changed
         )
     return PackageError(
         "failed",

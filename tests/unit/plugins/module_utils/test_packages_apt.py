@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -723,3 +724,46 @@ def test_a_module_that_nobody_uses_may_go(world: AptWorld, storage: DebRepositor
     assert acts(bring(world, [storage.entry()], newer)) == {"nvidia-fs-dkms": ("upgraded", "2.26.6-1", "2.27.3-1")}
     bring(world, [storage.entry()], {}, absent=("gds",))
     assert "nvidia-fs-dkms" not in world.packages()
+
+
+def test_sources_that_apt_cannot_read_are_no_empty_offer(world: AptWorld, repository: DebRepository) -> None:
+    key = world.file("/etc/apt/trusted.gpg.d/other.gpg")
+    world.file("/etc/apt/sources.list.d/theirs.list").write_text(
+        f"deb [signed-by={key}] file://{repository.home}/ ./\n"
+    )
+    error = refused(world, [repository.entry()], {"nvidia_driver": part()})
+    assert error.kind == "sources"
+    assert "Conflicting values set for option Signed-By" in error.said
+    assert "signed-by" in error.following
+
+
+def lacking(world: AptWorld, repository: DebRepository) -> PackageError:
+    """The error of a host on which a package was taken from below ours, which are held."""
+    bring(world, [repository.entry()], {"nvidia_driver": part()})
+    world.run(["dpkg", f"--root={world.root}", "--force-hold", "--force-depends", "-r", "nvidia-utils-580"])
+    return failures.explain(*apt(world, "apt-get", "--yes", "install", "nvidia-fabricmanager"), doing="installing")
+
+
+def apt(world: AptWorld, program: str, *words: str) -> tuple[str, str]:
+    options = [word for one in world.options for word in ("-o", one)]
+    done = world.run([program, *options, *words])
+    return done.stdout, done.stderr
+
+
+def test_what_is_told_for_unmet_dependencies_below_our_holds_mends_them(
+    world: AptWorld, repository: DebRepository
+) -> None:
+    error = lacking(world, repository)
+    assert error.kind == "unmet"
+    # What was told before, and plain --fix-broken, do not.
+    world.run(["dpkg", f"--root={world.root}", "--configure", "-a"])
+    apt(world, "apt-get", "--yes", "--fix-broken", "install")
+    assert "nvidia-utils-580" not in world.packages()
+    held = world.manager().held()
+    steps = re.findall(r"`([^`]+)`", error.following)
+    assert [step.split()[0] for step in steps] == ["apt-mark", "apt-get", "apt-mark"]
+    for step in steps:
+        program, *words = step.split()
+        apt(world, program, *(["--yes"] if program == "apt-get" else []), *words)
+    assert set(world.packages()) == {one.name for one in driver(OLD)}
+    assert world.manager().held() >= held
