@@ -12,9 +12,14 @@ from ..machine.facts import Machine, PciFunction
 from . import check_scope
 from .check_scope import HOST
 from .facts import HostFacts, ModuleFacts
+from .reboot import WAITS
 
 DRIVER_OF_GPUS = "nvidia"
 _FOR_ALL = 0o666
+_REBOOT = (
+    "drain and reboot the host (site.yml with ibready_reboot_ok=true); if it is loaded again then, the initramfs is older "
+    "than that file: build it anew"
+)
 
 
 class Presence:
@@ -54,7 +59,7 @@ def judge(facts: HostFacts, machine: Machine) -> list[Check]:
     no_verbs = f"simulated node without verbs: {machine.simulated}" if simulated else ""
     verbs = kernel.then(check_scope.Scope(no_verbs))
     return [
-        *kernel.judge("host.module.nouveau", lambda: [_rivals(present, machine)]),
+        *kernel.judge("host.module.nouveau", lambda: [_rivals(present, facts.modules, machine)]),
         *hca.judge("host.module.rdma", lambda: [_rdma(present, machine)]),
         *hca.judge("host.module.rdma_user", lambda: [_user(present)]),
         *hca.judge("host.module.ipoib", lambda: [_ipoib(present, facts.modules)]),
@@ -62,7 +67,7 @@ def judge(facts: HostFacts, machine: Machine) -> list[Check]:
     ]
 
 
-def _rivals(present: Presence, machine: Machine) -> Check:
+def _rivals(present: Presence, facts: ModuleFacts, machine: Machine) -> Check:
     check = "host.module.nouveau"
     expected = "no rival of NVIDIA's driver"
     bound = [f"{card.driver} holds {card.address}" for card in machine.cards if card.driver in RIVALS]
@@ -70,7 +75,11 @@ def _rivals(present: Presence, machine: Machine) -> Check:
     # Where nobody can look for GPUs it still would not be loaded without one.
     if bound or (loaded and machine.has_gpus is not False):
         observed = "; ".join(bound) or f"{', '.join(loaded)} loaded"
-        return failed(check, HOST, observed, expected, CAPABILITY)
+        out = [name for name in loaded if name in facts.kept_out]
+        if not out or len(out) < len(loaded):
+            return failed(check, HOST, observed, expected, CAPABILITY)
+        cause = f"{WAITS}{facts.kept_out[out[0]]} keeps {', '.join(out)} out, which was loaded before that"
+        return failed(check, HOST, observed, expected, CAPABILITY, cause=cause, remedy=_REBOOT)
     scope = check_scope.with_gpu(machine)
     if scope.skip:
         return skipped(check, HOST, scope.skip)

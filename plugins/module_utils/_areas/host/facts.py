@@ -41,7 +41,8 @@ class ModuleFacts:
     ``there``: by directory, whether a part of the kernel shows itself there. ``devices``: RDMA
     devices;
     ``verbs``: their uverbs files; ``modes``: permissions below /dev/infiniband by name.
-    ``ipoib``: configured InfiniBand interfaces.
+    ``ipoib``: configured InfiniBand interfaces. ``kept_out``: of the rivals that are loaded those that modprobe
+    is told to keep out, and the file that says so.
     """
 
     listed: Reading[tuple[str, ...]] = field(default_factory=Reading)
@@ -51,6 +52,7 @@ class ModuleFacts:
     verbs: Reading[tuple[str, ...]] = field(default_factory=Reading)
     modes: dict[str, Reading[int]] = field(default_factory=dict)
     ipoib: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    kept_out: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ _INTERFACES = (
     "/etc/network/interfaces.d",
 )
 _IPOIB = re.compile(r"(?:ifcfg-)?(ib[a-z0-9]{1,12})(?:\.nmconnection|\.cfg)?")
+_MODPROBE = ("/usr/lib/modprobe.d", "/run/modprobe.d", "/etc/modprobe.d")
+_BLACKLIST = re.compile(r"^[ \t]*blacklist[ \t]+(\w{1,64})[ \t]*$", re.MULTILINE)
 _UVERBS = re.compile(r"uverbs[0-9]{1,4}")
 
 
@@ -34,9 +36,12 @@ def observe(evidence: Evidence) -> ModuleFacts:
     devices = _there(ask.names(evidence, INFINIBAND))
     verbs = ask.names(evidence, VERBS).map(lambda names: tuple(name for name in names if _UVERBS.fullmatch(name)))
     files = [*(verbs.value or ()), RDMA_CM] if devices.value else []
+    listed = ask.command(evidence, "lsmod", _names)
+    known = ask.names(evidence, MODULES).map(tuple)
+    rivals = [name for name in rdma_modules.RIVALS if name in (*(listed.value or ()), *(known.value or ()))]
     return ModuleFacts(
-        listed=ask.command(evidence, "lsmod", _names),
-        known=ask.names(evidence, MODULES).map(tuple),
+        listed=listed,
+        known=known,
         there={
             entry.device: _exists(evidence, entry.device)
             for entry in (*rdma_modules.CORE, *rdma_modules.USERLAND)
@@ -46,7 +51,19 @@ def observe(evidence: Evidence) -> ModuleFacts:
         verbs=verbs,
         modes={name: ask.mode(evidence, f"{DEVICES}/{name}") for name in files},
         ipoib=_ipoib(evidence),
+        kept_out=_kept_out(evidence) if rivals else {},
     )
+
+
+def _kept_out(evidence: Evidence) -> dict[str, str]:
+    """The modules that a file of modprobe.d keeps from being loaded by themselves, and the file."""
+    found: dict[str, str] = {}
+    for folder in _MODPROBE:
+        for name in ask.names(evidence, folder).value or ():
+            path = f"{folder}/{name}"
+            if name.endswith(".conf"):
+                found.update((module, path) for module in _BLACKLIST.findall(ask.text(evidence, path).value or ""))
+    return found
 
 
 def _names(text: str) -> tuple[str, ...]:

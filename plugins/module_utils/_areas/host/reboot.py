@@ -13,6 +13,8 @@ from typing import Mapping
 from ..._data.reloads import ITS_RIVAL, RIVAL, WATCHED, Watched
 from ..._ground.reading import Reading
 
+# How a cause begins that only a boot ends, whichever check tells it: causes/kernel.yml lays what follows at its door.
+WAITS = "a reboot waits: "
 KERNEL, MODULE, ARGUMENT, BLACKLIST, FIRMWARE, PACKAGES = (
     "kernel",
     "module",

@@ -85,7 +85,7 @@ def _why_not(driver: str) -> str:
     if driver in PASSED_ON:
         return f"{driver} holds it for a virtual machine or a user-space driver"
     if driver == "nouveau":
-        return "nouveau took it before the nvidia driver could: it is not blacklisted"
+        return "nouveau took it before the nvidia driver could (host.module.nouveau tells whether it is kept out)"
     if driver:
         return f"{driver} holds it"
     return ""

@@ -104,3 +104,18 @@ def test_one_guid_on_two_hosts_is_one_cause() -> None:
     twin = fleets.described(BOARD, 1).hca("mlx5_3").guid
     (cause,) = diagnosed([], [{"hca": "mlx5_3", "guid": twin}], []).causes
     assert (cause.id, list(cause.hosts)) == ("hca.same_guid", ["node1", "node2"])
+
+
+def test_a_host_that_has_not_booted_since_its_stack_came_has_one_cause() -> None:
+    """GPUs with nouveau, NVSwitches without a driver, openibd not started: nothing of it is broken."""
+    node = fleets.described(BOARD, 1)
+    drivers = {card.address: {"driver": "nouveau"} for card in node.cards}
+    drivers |= {pci: {"driver": ""} for pci in node.switches}
+    nvidia = ["nvidia", "nvidia_uvm", "nvidia_modeset"]
+    change = [{"more": {"modules": ["nouveau"], "missing": nvidia, "pci": drivers, "units": {"openibd": "failed"}}}]
+    file = {"file": "/etc/modprobe.d/ibready-nouveau.conf", "text": "blacklist nouveau\n"}
+    odd = fleets.host(fleets.ODD, *fleets.bent(BOARD, 7, node=change, evidence=[file]))
+    first, *others = diagnose(fleets.report([*fleets.equals(BOARD), odd])).causes
+    assert (first.id, first.confidence, others) == ("host.reboot_waits", "sure", [])
+    explained = {finding.check.id for finding in first.explains}
+    assert {"pci.nvswitch.driver", "pci.gpu.driver", "host.service.openibd"} <= explained

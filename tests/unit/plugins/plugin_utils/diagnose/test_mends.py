@@ -101,6 +101,7 @@ TRIED: dict[str, tuple[Plant, ...]] = {
     "rdma.modules": (Plant("ib_umad is missing on a board whose NVLink switches need it"),),
     "rdma.umad": (Plant("ib_umad is not loaded, so nothing can be diagnosed"),),
     "rdma.ipoib": (Plant("IPoIB is configured and its module is missing"),),
+    "host.reboot_waits": (Plant("the stack was installed, and the host did not boot since"),),
     "host.nouveau": (Plant("nouveau took the GPUs at boot"),),
     "gdr.no_path": (Plant("nvidia_peermem is not loaded below the proprietary modules"),),
     "roce.mode": (Plant("RDMA CM connects by RoCE v1"),),
