@@ -105,6 +105,4 @@ def diagnose(
 
 def _looked(host: Mapping[str, Any]) -> bool:
     """Whether anything was told of a host, beside that it was reached."""
-    return any(
-        check["result"] in ("pass", "fail") and check["id"] != "host.access.reachable" for check in host["checks"]
-    )
+    return any(check["result"] in ("pass", "fail") and check["id"] != finding.ACCESS for check in host["checks"])

@@ -16,6 +16,7 @@ from ...module_utils._ground.equals import NO_MAJORITY
 from .._hosts.nameless import nameless, own
 from .parts import HCA, Parts
 
+ACCESS = "host.access.reachable"
 # The "host" of what is told of a job and of none of its hosts.
 JOB = "the job"
 # How nccl.log.errors names the HCA of a completion.
@@ -162,7 +163,7 @@ class Unlooked:
 
 
 def grouped(blind: Sequence[Finding]) -> list[Unlooked]:
-    """By reason and remedy; errors first, then what most checks wait for."""
+    """By reason and remedy; hosts that do not answer first, then errors, then what most checks wait for."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in blind:
         alike = finding.shared(finding.check.cause), finding.shared(finding.check.remedy)
@@ -180,4 +181,7 @@ def grouped(blind: Sequence[Finding]) -> list[Unlooked]:
         )
         for mine in groups.values()
     ]
-    return sorted(found, key=lambda item: (item.severity, -len(item.hosts), -len(item.checks), item.why))
+    return sorted(
+        found,
+        key=lambda item: (ACCESS not in item.checks, item.severity, -len(item.hosts), -len(item.checks), item.why),
+    )

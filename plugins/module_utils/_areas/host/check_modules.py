@@ -17,8 +17,8 @@ from .reboot import WAITS
 DRIVER_OF_GPUS = "nvidia"
 _FOR_ALL = 0o666
 _REBOOT = (
-    "drain and reboot the host (site.yml with ibready_reboot_ok=true); if it is loaded again then, the initramfs is older "
-    "than that file: build it anew"
+    "drain and reboot the host (site.yml with ibready_reboot_ok=true); if it is loaded again then, the initramfs is "
+    "older than that file: build it anew"
 )
 
 

@@ -267,6 +267,12 @@ def test_a_report_of_nobody_is_no_diagnosis() -> None:
     assert found.answer == "no host could be checked: nothing is known"
 
 
+def test_a_host_that_does_not_answer_stands_first_among_what_was_not_checked() -> None:
+    tool = [blind(check, why="libibnetdisc: mad failed") for check in ("fabric.link.state", "fabric.link.width")]
+    found = diagnose(report(n1=tool, n2=[blind("host.access.reachable", why="unreachable by ssh")]))
+    assert [one.why for one in found.unknown] == ["unreachable by ssh", "libibnetdisc: mad failed"]
+
+
 def test_facts_of_any_shape_are_no_error() -> None:
     odd = report(n1=[DOWN, fail("roce.qos.pfc", "mlx5_3/1"), fail("pci.link.width", "0000:35:00.0")])
     for nonsense in ({}, {"ib": 3, "gpu": [], "pci": None}, {"ib": {"cas": [1, None]}}):

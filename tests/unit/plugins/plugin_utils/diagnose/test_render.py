@@ -103,3 +103,12 @@ def test_the_documentation_shows_what_is_printed_today() -> None:
     report = fleets.report([*fleets.equals(fleets.BOARD), fleets.host(fleets.ODD, *odd)])
     page = (Path(__file__).parents[5] / "docs" / "diagnose.md").read_text()
     assert render(diagnose(report, where=Where(["cluster"]))) in page
+
+
+def test_a_fabric_is_none_of_the_hosts_that_are_counted() -> None:
+    silent = Check("fabric.sm.answers", "mlx5_3/1", "fail", "error", "no answer", "an answer", "capability")
+    of_fabric = Check("fabric.sm.master", "fabric", "fail", "error", "nobody answered", "one master", "capability")
+    hosts = {f"n{at}": {"verdict": "not_ready", "checks": [silent.to_dict()], "facts": {}} for at in range(2)}
+    fabric = {"fabrics": [{"name": "fabric", "asked": "n0 mlx5_3/1", "checks": [of_fabric.to_dict()]}]}
+    reported = render(diagnose({"simulated": "", "pings": [], "hosts": hosts, "fabric": fabric}))
+    assert "(2 of 2 hosts)" in reported
