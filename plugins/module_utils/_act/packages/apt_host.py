@@ -296,7 +296,7 @@ class AptHost:
             raise PackageError(
                 "broken",
                 f"packages are left half installed, and to repair them apt would remove {', '.join(foreign)}",
-                "repair them by hand with `apt-get --fix-broken install`",
+                "see with `apt-get --simulate --fix-broken install` what would go, and decide by hand whether it may",
                 failures.said(configured.stdout, configured.stderr),
                 changed=True,
             )
