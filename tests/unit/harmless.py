@@ -6,8 +6,13 @@ from __future__ import annotations
 import re
 
 _TOUCHES = re.compile(r"\b(reseat|swap|exchange|replace|burn|unplug|power[ -]cycle)\b")
-_STEP = re.compile(r"[;:.]|, then ")
-_UNLESS = re.compile(r"\b(if|where|unless|else|until)\b")
+_STEP = re.compile(r"[;:.]")
+_UNLESS = re.compile(r"\b(if|where|unless|else|until)\b", re.IGNORECASE)
+
+
+def mentions(remedy: str) -> bool:
+    """Whether a remedy speaks of touching a part at all, be it at last."""
+    return _TOUCHES.search(remedy) is not None
 
 
 def touches(remedy: str) -> list[str]:
