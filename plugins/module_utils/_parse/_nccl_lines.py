@@ -19,6 +19,8 @@ _OLD_LEVEL = re.compile(r"(?<![\w./-])[\w./-]{1,100}\.(?:h|cc|cu):\d{1,7} (WARN|
 # Who posts a log may cut off what precedes its messages; these are nobody else's.
 _BARE_LEVEL = re.compile(r"(INFO|WARN)(?: |: Function: \w{1,60} Line: \d{1,6}: )(?=NET/)")
 _STRONG = re.compile(rf"(?m)^[ \t]{{0,40}}(?:{'|'.join(data.SURE_FACTS)})")
+# A program's source, as people quote it: `WARN("NET/Socket : No usable listening interface found");`.
+_SOURCE = re.compile(r"\b(?:WARN|INFO|TRACE)\([\w |,]{0,80}\"")
 # The level of such lines.
 BARE = "BARE"
 # A second one on a line is a message that another process wrote into it.
@@ -90,7 +92,7 @@ def lines_of(text: str) -> Iterator[Line]:
     told = _ERROR_TOLD.search(text) is not None
     asked: dict[str, str] = {}  # tags whose next line is NCCL's last warning, with what stands before it
     for number, flat in enumerate(lines, 1):
-        if not flat:
+        if not flat or _SOURCE.search(flat):
             asked.clear()
             continue
         last = number == len(lines) and not whole

@@ -178,3 +178,15 @@ def test_libfabric_tells_plugin_and_provider() -> None:
     assert (found["provider"], found["network"], found["errors"]) == ("efa", "Libfabric", [])
     found = facts(info("NET/OFI Selected Provider is tcp (found 1 nics)", "Using network AWS Libfabric"))
     assert (found["provider"], found["backend"], found["errors"]) == ("tcp", "AWS Libfabric", ["ofi_tcp"])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'WARN("NET/Socket : No usable listening interface found");',
+        '184:   WARN("NET/IB : No IP interface found (starting with %s).", ncclIbIfName);',
+    ],
+)
+def test_a_line_of_source_is_no_line_of_a_log(line: str) -> None:
+    with pytest.raises(ParseError):
+        nccl_log.parse(f"{line}\n    return ncclInternalError;\n")
