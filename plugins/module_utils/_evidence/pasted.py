@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Mapping, NoReturn
+from typing import Iterable, Mapping, NoReturn
 
 from .._ground.command import Output, Unavailable
 from .sources import Evidence, Names, entry_name
@@ -13,12 +13,14 @@ NOT_GIVEN = "not in the bundle"
 
 
 class Pasted:
-    """``texts``: by evidence name what the command printed; how it ended nobody told."""
+    """``texts``: by evidence name what the command printed; how it ended nobody told. ``beside``: the same of
+    the hosts that its log of a job names."""
 
     recorded = True
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
+    def __init__(self, texts: Mapping[str, str], beside: Iterable[Mapping[str, str]] = ()) -> None:
         self._texts = texts
+        self.beside = tuple(map(Pasted, beside))
 
     def run(self, name: str, *args: str) -> Output:
         """The text that was given for this command."""

@@ -386,8 +386,8 @@ def _below(root: str, path: str) -> str:
 class Cached:
     """Asks another source once for each thing; what it could not tell is remembered as well.
 
-    ``parsed``: what parsers made of its outputs, kept for _evidence/ask. ``given`` and ``peers``:
-    as of the source, see given.py and manifest.py.
+    ``parsed``: what parsers made of its outputs, kept for _evidence/ask. ``given``, ``peers`` and ``beside``:
+    as of the source, see given.py, manifest.py and pasted.py.
     """
 
     def __init__(self, source: Evidence) -> None:
@@ -395,6 +395,7 @@ class Cached:
         self.recorded = source.recorded
         self.given: tuple[str, ...] = getattr(source, "given", ())
         self.peers: tuple[str, ...] = getattr(source, "peers", ())
+        self.beside: tuple[Evidence, ...] = getattr(source, "beside", ())
         self._known: dict[tuple[str, ...], object] = {}
         self.parsed: dict[tuple[object, ...], Any] = {}
 

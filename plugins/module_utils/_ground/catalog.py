@@ -17,7 +17,7 @@ class Entry:
     ``looks_at``: the evidence without which the check cannot pass, one item each: a command's
     evidence name, or an absolute path in which ``*`` stands for one component. ``a|b`` in one item
     are sources of which any one will do. Tests take each item away and demand that no check of
-    this id passes then.
+    this id passes then. ``ask``: what to type, beside that, where it fails or cannot tell.
     """
 
     id: str
@@ -27,6 +27,7 @@ class Entry:
     remedy: str
     looks_at: tuple[str, ...] = ()
     severity: str = "error"
+    ask: tuple[str, ...] = ()
 
 
 # An entry by its severity: a failure keeps the host from being ready, or only degrades it.

@@ -34,7 +34,7 @@ _NOTHING = "no GPU and no libnccl.so.2 on this host"
 def judge(facts: NcclFacts, machine: Machine, expect: Expectations) -> list[Check]:
     """Every nccl.* check."""
     here = facts.here
-    found = list(check_log.judge(facts.log, machine, expect))
+    found = list(check_log.judge(facts.log, machine, expect, facts.rdma))
     return found if here is None else [*found, *_of_host(here, machine, expect)]
 
 

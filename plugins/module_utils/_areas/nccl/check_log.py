@@ -8,29 +8,32 @@ from typing import Iterator
 
 from ..._data import nccl_log as data
 from ..._evidence.redact import masked
-from ..._expect.expectations import CAPABILITY, Expectations, Expected
+from ..._expect.expectations import CAPABILITY, Expectations
 from ..._ground.check import PASS, Check, failed, passed, skipped, unknown
 from ..._ground.link import ETHERNET, INFINIBAND
 from ..._ground.reading import Reading
-from ..._parse._nccl_facts import IB, NONE, ROCE, SOCKET, NcclLog, Rank, over_tcp
-from ..machine.facts import MELLANOX, Machine
-from . import check_log_collnet, check_log_hosts, entries_log as entries
-from .check_log_ranks import by, count, is_rdma, names, on_one_host
+from ..._parse._nccl_facts import IB, NONE, ROCE, SOCKET, NcclLog, over_tcp
+from ..machine.facts import Machine
+from . import check_log_collnet, check_log_hosts, check_log_tcp, entries_log as entries
+from .check_log_ranks import RDMA, by, count, is_rdma, names, on_one_host
+from .facts import Rdma
 
 LOG = "nccl_log"
 _ERRORS = "nccl.log.errors"
 _NETWORK = "nccl.log.network"
 _GDR = "nccl.log.gdr"
 _MIXED = "nccl.log.mixed"
-_RDMA = "InfiniBand or RoCE"
 _LINKS = {INFINIBAND: IB, ETHERNET: ROCE}
 _ONE_HOST = "all ranks are on one host: nothing crosses a network"
+_OMNI_PATH = "hfi1_"
 _ELSEWHERE = f"no rank used InfiniBand or RoCE: see {_NETWORK}"
 _CUT = "the log ends within a line: what follows is not known"
 
 
-def judge(log: Reading[NcclLog], machine: Machine, expect: Expectations) -> Iterator[Check]:
-    """Every nccl.log.* check, unknown where the log cannot be read.
+def judge(
+    log: Reading[NcclLog], machine: Machine, expect: Expectations, rdma: tuple[Rdma, ...] = ()
+) -> Iterator[Check]:
+    """Every nccl.log.* check, unknown where the log cannot be read. ``rdma``: what else tells of its hosts' devices.
 
     None where nobody gave a log: nothing was looked at, and a skip would say so.
     """
@@ -41,7 +44,7 @@ def judge(log: Reading[NcclLog], machine: Machine, expect: Expectations) -> Iter
         return
     found = [
         _errors(log.value),
-        _network(log.value, machine, expect),
+        _network(log.value, machine, expect, rdma),
         _gdr(log.value),
         check_log_collnet.judge(log.value, expect),
         check_log_hosts.hcas(log.value, expect),
@@ -83,16 +86,17 @@ def _errors(log: NcclLog) -> Check:
     return passed(_ERRORS, LOG, f"{count(log)} came up", expected, CAPABILITY)
 
 
-def _network(log: NcclLog, machine: Machine, expect: Expectations) -> Check:
+def _network(log: NcclLog, machine: Machine, expect: Expectations, rdma: tuple[Rdma, ...]) -> Check:
     if log.said.network == NONE:
-        return failed(_NETWORK, LOG, "none came up", _RDMA, CAPABILITY, cause=_why(log))
+        cause, remedy = check_log_tcp.why(log, rdma)
+        return failed(_NETWORK, LOG, "none came up", RDMA, CAPABILITY, cause=cause, remedy=remedy)
     if on_one_host(log):
         return skipped(_NETWORK, LOG, _ONE_HOST)
     networks = by(log.ranks, lambda entry: entry.said.network)
     sockets = networks.pop(SOCKET, [])
     sockets += [rank for rank in log.ranks if over_tcp(rank.said.provider) and not is_rdma(rank)]
     if sockets or log.said.network == SOCKET:
-        return _tcp(log, sockets or list(log.ranks), machine, expect)
+        return check_log_tcp.judge(log, sockets or list(log.ranks), machine, expect, rdma)
     undecided = networks.pop(None, [])
     strange = [network for network in networks if network not in (IB, ROCE)]
     if strange:
@@ -106,7 +110,7 @@ def _as_wanted(log: NcclLog, expect: Expectations) -> Check:
     observed = f"{' and '.join(log.said.links) or 'InfiniBand verbs'}: {count(log)}"
     wanted = expect.get("link_layer")
     if wanted is None:
-        return passed(_NETWORK, LOG, observed, _RDMA, CAPABILITY)
+        return passed(_NETWORK, LOG, observed, RDMA, CAPABILITY)
     link = _LINKS[wanted.value]
     # Where it is among others, nccl.log.mixed tells.
     others = [rank for rank in log.ranks if rank.said.links and link not in rank.said.links]
@@ -118,62 +122,6 @@ def _as_wanted(log: NcclLog, expect: Expectations) -> Check:
     if unreported:
         return unknown(_NETWORK, LOG, f"no line tells the link type of {names(unreported)}")
     return passed(_NETWORK, LOG, observed, link, wanted.source)
-
-
-def _tcp(log: NcclLog, ranks: list[Rank], machine: Machine, expect: Expectations) -> Check:
-    observed = f"TCP: {names(ranks)}"
-    rdma = _has_rdma(log, machine, expect)
-    if rdma is None:
-        return unknown(_NETWORK, LOG, "nobody could tell whether this host has RDMA devices", observed=observed)
-    if not rdma:
-        return skipped(_NETWORK, LOG, f"no HCA on the PCI bus; {observed}")
-    source = next((rail.source for rail in _rails(expect)), CAPABILITY)
-    cause = _why(log)
-    if not cause and log.said.hcas:
-        usable = ", ".join(dict.fromkeys(hca.name for hca in log.said.hcas))
-        cause = f"NCCL lists {usable} as usable, and no line says why it took TCP: NCCL_NET, or a network plugin"
-    return failed(_NETWORK, LOG, observed, _RDMA, source, cause=cause)
-
-
-def _rails(expect: Expectations) -> list[Expected]:
-    wanted = (expect.get(key) for key in ("link_layer", "hcas", "hcas_min"))
-    return [item for item in wanted if item is not None]
-
-
-def _has_rdma(log: NcclLog, machine: Machine, expect: Expectations) -> bool | None:
-    """None as well where only an Ethernet controller that may do RDMA is there.
-
-    Libfabric's plugin is there for the sake of such a device: over TCP it has lost one.
-    """
-    if _rails(expect) or log.said.hcas:
-        return True
-    if any(hca.vendor == MELLANOX or hca.class_code[:4] == "0207" for hca in machine.hcas):
-        return True
-    if machine.pci.known and not machine.hcas:
-        return False
-    return True if any(over_tcp(rank.said.provider) for rank in log.ranks) else None
-
-
-def _why(log: NcclLog) -> str:
-    """What the log says against the network that it should have been; "" where it says nothing."""
-    reported = dict.fromkeys(
-        f"{failure.means}: {failure.cause}"
-        for failure in log.failures
-        if failure.kind in (data.ERROR, data.LOSS) and failure.code in _AGAINST
-    )
-    return "; ".join(reported)
-
-
-_OMNI_PATH = "hfi1_"
-_AGAINST = (
-    "no_ib_device",
-    "no_libibverbs",
-    "ib_disabled",
-    "ifname_not_found",
-    "ib_device_not_opened",
-    "ofi_no_provider",
-    "ofi_tcp",
-)
 
 
 def _gdr(log: NcclLog) -> Check:

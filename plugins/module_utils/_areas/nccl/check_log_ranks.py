@@ -12,6 +12,7 @@ T = TypeVar("T")
 
 # So many ranks are named; a job has thousands.
 _NAMED = 3
+RDMA = "InfiniBand or RoCE"
 
 
 def names(ranks: Sequence[Rank]) -> str:

@@ -29,6 +29,7 @@ ENTRIES = declare(
         "`ibv_devinfo` where the job runs (in its container); drop NCCL_IB_DISABLE; correct or "
         "drop NCCL_IB_HCA; install rdma-core in the container",
         _LOG,
+        ask=("ls /dev/infiniband", "ibv_devinfo", "env | grep NCCL"),
     ),
     error(
         "nccl.log.gdr",

@@ -100,12 +100,23 @@ _LIBRARY = ("path", "real", "version", "cuda", "machine")
 
 
 @dataclass(frozen=True)
+class Rdma:
+    """RDMA devices as one tool shows them; none where it shows a whole bus without. ``active``: how many of
+    their ports are Active, None of a tool that tells nothing of ports."""
+
+    tool: str
+    devices: tuple[str, ...]
+    active: int | None = None
+
+
+@dataclass(frozen=True)
 class NcclFacts:
-    """``log``: of a job, all of its ranks or some. ``here``: None where only a log was to be
-    judged, which may be another host's."""
+    """``log``: of a job, all of its ranks or some. ``rdma``: what recorded texts tell of the hosts that it
+    ran on. ``here``: None where only a log was to be judged, which may be another host's."""
 
     log: Reading[NcclLog] = field(default_factory=not_given)
     here: HostFacts | None = None
+    rdma: tuple[Rdma, ...] = ()
 
     def to_dict(self) -> NcclReported:
         """As JSON; of a log what all of it says, for it may have thousands of ranks."""

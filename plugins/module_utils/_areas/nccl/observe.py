@@ -20,7 +20,7 @@ from ..._parse import nccl_log
 from ..._parse._nccl_facts import NcclLog
 from ..machine.facts import Machine
 from ..stack import observe as stack
-from . import named_files
+from . import named_files, observe_rdma
 from .facts import HostFacts, NcclFacts, not_given
 from .observe_host import look_at, package
 
@@ -30,9 +30,10 @@ LOG = "nccl_log"
 def observe(evidence: Evidence, machine: Machine, expect: Expectations) -> NcclFacts:
     """A log that somebody gave by itself, for it may be any host's; else the host."""
     log = _log(evidence)
+    rdma = observe_rdma.of_job(evidence) if log.known else ()
     if LOG in getattr(evidence, "given", ()):
-        return NcclFacts(log)
-    return NcclFacts(log, _here(evidence, machine, expect))
+        return NcclFacts(log, rdma=rdma)
+    return NcclFacts(log, _here(evidence, machine, expect), rdma)
 
 
 def _here(evidence: Evidence, machine: Machine, expect: Expectations) -> HostFacts:

@@ -92,28 +92,30 @@ def test_a_rail_that_one_process_of_a_host_lacks_is_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "expect", "result"),
+    ("host", "expect", "result", "severity"),
     [
-        (machine(HCA), {}, FAIL),
-        (machine(), {}, SKIP),
-        (machine(), {"link_layer": "Ethernet"}, FAIL),
+        (machine(HCA), {}, FAIL, "error"),
+        (machine(), {}, SKIP, "error"),
+        (machine(), {"link_layer": "Ethernet"}, FAIL, "error"),
         # The host's own management port may do RDMA, or not.
-        (machine(MANAGEMENT), {}, UNKNOWN),
-        (Machine(), {}, UNKNOWN),
-        (Machine(), {"hcas": 8}, FAIL),
+        (machine(MANAGEMENT), {}, UNKNOWN, "error"),
+        (Machine(), {}, FAIL, "warning"),
+        (Machine(), {"hcas": 8}, FAIL, "error"),
     ],
 )
-def test_tcp_is_a_fault_where_the_host_has_rdma(host: Machine, expect: dict[str, object], result: str) -> None:
+def test_tcp_is_a_fault_where_the_host_has_rdma_and_a_warning_where_nobody_knows(
+    host: Machine, expect: dict[str, object], result: str, severity: str
+) -> None:
     text = "".join(
         f"node-{n}:1:2 [0] NCCL INFO {said}\n"
         for n in "ab"
         for said in ("NET/IB : No device found.", "Using network Socket")
     )
     found = judge(text, host, expect)
-    assert found["network"].result == result
+    assert (found["network"].result, found["network"].severity) == (result, severity)
     assert (found["gdr"].result, found["mixed"].result) == (SKIP, SKIP)
-    if result == FAIL:
-        assert "/dev/infiniband is missing" in found["network"].cause
+    # The log's own reason is told whatever is known of the host.
+    assert "/dev/infiniband is missing" in found["network"].cause
 
 
 def test_on_one_host_nothing_crosses_a_network() -> None:
