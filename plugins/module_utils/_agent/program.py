@@ -37,6 +37,7 @@ _METRIC_S = 10.0
 STATUS = {_model.READY: 0, _model.DEGRADED: 1, _model.NOT_READY: 2, _model.UNKNOWN_VERDICT: 3}
 # Of what tools say themselves; more than that fills the screen.
 _MOST_TOLD = 6
+_MOST_OPEN = 4
 _MOST_BYTES = 512 * 2**20
 UNKNOWN_STATUS = STATUS[_model.UNKNOWN_VERDICT]
 USAGE_STATUS = 64
@@ -388,11 +389,11 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
         print(json.dumps({"hosts": shown, **of_job, "unread": heard.unread}, indent=1))
     else:
         told = [*(_of_job(job) if job is not None else ())]
+        told += [line for host in hosts if job is None or not host.quiet for line in _of_host(host)]
         if job is None and any("nccl_log" in host.read for host in hosts) and not any(host.bad for host in hosts):
             told.append(
                 "the job: no text tells how long its steps take, or that it stands; docs/slow.md says what does"
             )
-        told += [line for host in hosts if job is None or not host.quiet for line in _of_host(host)]
         for line in told:
             # Names and words of hosts and jobs are whoever's.
             print(escaped(line))
@@ -418,9 +419,13 @@ def _of_host(host: Host) -> Iterator[str]:
     yield from (f"  {_model.FAIL.upper():7} {line}" for line in host.told[:_MOST_TOLD])
     if len(host.told) > _MOST_TOLD:
         yield f"  {_model.FAIL.upper():7} and {len(host.told) - _MOST_TOLD} more of them: --json has all"
-    yield from (f"  {check.result.upper():7} {_model.sentence(check)}" for check in host.open)
-    if host.passed:
-        what = "else is" if host.bad or host.told else "is"
+    # Beside what is wrong only that is told of which something was seen.
+    unsure = [check for check in host.open if check.observed or not host.bad][:_MOST_OPEN]
+    yield from (f"  {check.result.upper():7} {_model.sentence(check)}" for check in unsure)
+    what = "else is" if host.bad or host.told else "is"
+    if host.open:
+        yield f"  whether all {what} well is not known: {host.passed} checks pass, {len(host.open)} cannot tell"
+    elif host.passed:
         yield f"  nothing {what} wrong in it, as far as {host.passed} checks could look"
     elif not (host.bad or host.told or host.says):
         yield "  it says too little for any check"

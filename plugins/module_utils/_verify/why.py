@@ -33,7 +33,7 @@ from .verify import AREAS, verify
 
 # Containers are started, and not pasted.
 _AREAS = tuple(area for area in AREAS if area != "container")
-_NEXT, _OPEN = 3, 4
+_NEXT = 3
 # A parser that comes so far knows the text, and what it stumbles over; of a long one nobody asks all again.
 _FAR, _SHORT = 5, 5000
 _LONGEST_SETTINGS = 20_000
@@ -79,7 +79,7 @@ _NOBODY = "nobody expects"
 @dataclass(frozen=True)
 class Host:
     """``name``: "" where no line tells it. ``read``: tools whose texts were read. ``bad``: what is
-    wrong, a line a cause. ``open``: what the texts themselves do not tell, where nothing is wrong.
+    wrong, a line a cause. ``open``: what the texts themselves do not tell, with what would tell it.
     ``ask``: commands whose output would tell most. ``told``: what tools themselves call wrong, of
     texts that no check goes by; ``says``: what such a text says. ``partly``: what was read in part."""
 
@@ -265,7 +265,7 @@ def _rank(label: str) -> str:
 
 def judged(heard: Heard, expect: Expectations) -> list[Host]:
     """Every host, those of which something is wrong first."""
-    hosts = [_host(name, texts, expect) for name, texts in heard.texts.items()]
+    hosts = [_host(name, texts, expect, _beside(name, heard.texts)) for name, texts in heard.texts.items()]
     return sorted(hosts, key=lambda host: not (host.bad or host.told))
 
 
@@ -289,19 +289,30 @@ def _looked(host: Host, known: bool) -> bool:
     return (job or host.passed > 0) and not host.open and not host.partly
 
 
-def _host(name: str, texts: dict[str, str], expect: Expectations) -> Host:
-    checks = tuple(verify(Pasted(texts), expect, _AREAS).checks)
+def _beside(name: str, every: Mapping[str, Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """What was given of the other hosts that this one's log of a job names."""
+    log = every[name].get("nccl_log")
+    if log is None or len(every) == 1:
+        return []
+    ranks = names.facts("nccl_log", log)[0]["ranks"]
+    named = {rank["host"].partition(".")[0] for rank in ranks if rank["host"]}
+    return [texts for other, texts in every.items() if other != name and other.partition(".")[0] in named]
+
+
+def _host(name: str, texts: dict[str, str], expect: Expectations, beside: Sequence[Mapping[str, str]]) -> Host:
+    checks = tuple(verify(Pasted(texts, beside), expect, _AREAS).checks)
     bad = folded(model.trouble([check for check in checks if check.result == model.FAIL]))
+    open_ = tuple(_open(checks, texts))
     read = {tool: names.read(tool, text) for tool, text in texts.items()}
     return Host(
         name,
         tuple(texts),
         checks,
         tuple(bad),
-        () if bad else tuple(_open(checks, texts))[:_OPEN],
-        _ask(checks, texts),
+        open_,
+        _ask(checks, open_, texts),
         tuple(f"{tool}: {printable(wrong, _LONGEST_TOLD)}" for tool, of in read.items() for wrong in of.wrong),
-        tuple(line for tool, of in read.items() for line in _says(tool, of)),
+        (*(line for tool, of in read.items() for line in _says(tool, of)), *_passed_over(checks)),
         tuple(part for tool, of in read.items() for part in _partly(tool, of.facts)),
     )
 
@@ -310,6 +321,15 @@ def _says(tool: str, of: names.Read) -> Iterable[str]:
     line = "" if of.error else said(tool, of.facts) or (slow.said(of.times) if of.times is not None else "")
     if line:
         yield f"{tool}: {line}"
+
+
+def _passed_over(checks: Iterable[Check]) -> Iterable[str]:
+    """What a check saw and lets pass, because the host has nothing better."""
+    return (
+        f"{check.subject}: {check.observed}; {check.cause}"
+        for check in checks
+        if check.result == model.SKIP and check.observed
+    )
 
 
 def _partly(tool: str, told: Mapping[str, Any]) -> Iterable[str]:
@@ -328,11 +348,25 @@ def _open(checks: Iterable[Check], texts: dict[str, str]) -> Iterable[Check]:
         needed = CATALOG[check.id].looks_at
         given = needed and all(any(one in texts for one in item.split("|")) for item in needed)
         if given and check.result == model.UNKNOWN and not any(words in check.cause for words in (NOT_GIVEN, _NOBODY)):
-            yield check
+            yield replace(check, remedy=_whole(needed, texts)) if check.remedy == model.LOOK_AGAIN else check
 
 
-def _ask(checks: Sequence[Check], texts: dict[str, str]) -> tuple[str, ...]:
-    """The commands without which most checks could not look, of the areas that something is wrong in."""
+def _whole(needed: Iterable[str], texts: Mapping[str, str]) -> str:
+    """What would tell where a text was given that does not."""
+    given = dict.fromkeys(one for item in needed for one in item.split("|") if one in texts)
+    return "; ".join(
+        "give the job's log from its first line, of every rank, with NCCL_DEBUG=INFO"
+        if tool == "nccl_log"
+        else f"give all that `{' '.join(COMMANDS[tool].argv) if tool in COMMANDS else tool}` prints"
+        for tool in given
+    )
+
+
+def _ask(checks: Sequence[Check], unsure: Iterable[Check], texts: dict[str, str]) -> tuple[str, ...]:
+    """What the checks ask for that fail or cannot tell; then the commands without which most checks could not
+    look, of the areas that something is wrong in."""
+    troubled = [*(check for check in checks if check.result == model.FAIL), *unsure]
+    typed = dict.fromkeys(words for check in troubled for words in CATALOG[check.id].ask if words not in texts)
     wrong = {_area(check) for check in checks if check.result == model.FAIL}
     areas = wrong or {_area(check) for check in checks if check.result == model.PASS}
     found: Counter[str] = Counter()
@@ -344,7 +378,9 @@ def _ask(checks: Sequence[Check], texts: dict[str, str]) -> tuple[str, ...]:
             tools = [one for one in sources if one in COMMANDS and one in names.NAMES]
             if tools and not set(sources) & set(texts):
                 found[tools[0]] += 1
-    return tuple(" ".join(COMMANDS[name].argv) for name, _count in found.most_common(_NEXT))
+    for name, _count in found.most_common(_NEXT):
+        typed.setdefault(" ".join(COMMANDS[name].argv))
+    return tuple(typed)[:_NEXT]
 
 
 def _area(check: Check) -> str:
