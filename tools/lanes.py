@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Steps of `./run test` in lanes side by side.
 
-    python -m tools.lanes lint,unit system-ready system-bare then kernel
+    python -m tools.lanes molecule-default,system-nodes lint,unit then importer
 
 A lane's steps follow each other; after "then" come lanes that begin when all before them have passed.
 What a step printed is shown whole when it ends. A step that fails ends its lane; the others go on to their

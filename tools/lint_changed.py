@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lint what differs from the main branch: `./run test quick`. `./run lint` looks at everything.
+"""Lint what differs from the main branch: `./run lint`. `./run lint all` looks at everything.
 
 Types are looked at as a whole: a change here is an error elsewhere.
 """
@@ -54,7 +54,7 @@ def commands(files: Sequence[str]) -> Iterator[list[str]]:
 def main() -> int:
     files = changed()
     if files is None:
-        print("lint: git does not tell what changed: use `./run lint`", file=sys.stderr)
+        print("lint: git does not tell what changed: use `./run lint all`", file=sys.stderr)
         return 1
     print(f"{len(files)} files differ from the main branch")
     failed = 0
