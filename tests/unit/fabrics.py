@@ -226,7 +226,7 @@ def judged(
     inventory: Inventory | None = None,
     **wishes: Any,
 ) -> judge.Judged:
-    """The verdict on what one port heard; ``plan``: the text of a plan; ``design``: what the inventory has."""
+    """The verdict on what two hosts heard alike; ``plan``: the text of a plan; ``design``: what the inventory has."""
     if "design" in wishes:
         wishes["design"] = design.read(wishes["design"])
     text = wishes.pop("plan", None)
@@ -238,7 +238,8 @@ def judged(
         "seconds": 5.0,
         "answers": fabric.answers() if answers is None else answers,
     }
-    return judge.judge([read.read("node1", look)], inventory or fabric.inventory(), judge.DesiredSettings(**wishes))
+    looks = [read.read(host, look) for host in ("node1", "node2")]
+    return judge.judge(looks, inventory or fabric.inventory(), judge.DesiredSettings(**wishes))
 
 
 def found(told: judge.Judged, result: str = "fail") -> dict[str, list[str]]:

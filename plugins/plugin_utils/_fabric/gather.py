@@ -10,6 +10,7 @@ that was to ask could not), ``ibready_fabric_plan``, ``_known``, ``_standbys``,
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,6 +29,9 @@ from .._slurm.model import Topology
 from . import design, plan, read
 from .judge import DesiredSettings
 from .model import Hca, Inventory, guid
+
+# How many hosts are asked about one fabric: one alone could say anything of the others.
+WITNESSES = 2
 
 # Device, port number, the subnet manager that answered it ("" where none did), its state.
 Port = tuple[str, int, str, str]
@@ -179,24 +183,25 @@ def ports_of(host: _hosts.Host) -> list[tuple[str, int, str, str]]:
     return found
 
 
-def askers(hosts: Mapping[str, Sequence[Port]]) -> dict[str, list[tuple[str, int]]]:
-    """Host -> ports to ask, in the order of ``hosts``.
+def askers(hosts: Mapping[str, Sequence[Port]], lot: int) -> dict[str, list[tuple[str, int]]]:
+    """Host -> ports to ask. Each fabric is asked by two hosts where it has two, drawn by ``lot``.
 
     Fabrics are told apart by their subnet manager; where none answered, by the name of the port,
-    for rail i of all hosts is one fabric until somebody knows better. A port that is Active is
-    taken before one that is not.
+    for rail i of all hosts is one fabric until somebody knows better. What a host says gives it no
+    turn before others: those of the inventory are put in one order, and whoever comes first on a
+    fabric asks, a port that is Active before one that is not. A fabric that one host alone names
+    comes last: nobody bears that one out.
     """
     ways: dict[str, dict[str, Port]] = {}
     for host, ports in hosts.items():
         for port in sorted(ports, key=lambda port: port[3] != "Active"):
             device, number, manager, _state = port
             ways.setdefault(manager or f"{device}/{number}", {}).setdefault(host, port)
+    # No secret: it has to be the same again for the same lot, and known to nobody before.
+    order = random.Random(lot).sample(list(hosts), len(hosts))
+    place = {host: at for at, host in enumerate(order)}
     chosen: dict[str, list[tuple[str, int]]] = {}
-    left = set(ways)
-    while left:
-        # Whoever sees the most of those that are left; the first of the inventory on a draw.
-        best = max(hosts, key=lambda host: sum(host in ways[rest] for rest in left))
-        mine = [way for way in ways if way in left and best in ways[way]]
-        chosen[best] = [ways[entry][best][:2] for entry in mine]
-        left -= set(mine)
+    for mine in sorted(ways.values(), key=lambda mine: len(mine) < WITNESSES):
+        for host in sorted(mine, key=lambda host: (mine[host][3] != "Active", place[host]))[:WITNESSES]:
+            chosen.setdefault(host, []).append(mine[host][:2])
     return chosen

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...module_utils._expect.expectations import CAPABILITY
-from ...module_utils._ground.check import Check, failed, passed, skipped, unknown
+from ...module_utils._ground.check import FAIL, Check, failed, passed, skipped, unknown
 from ...module_utils._parse._topology import SWITCH
 from .._slurm.model import Topology
 from . import (
@@ -27,12 +27,14 @@ from . import (
     check_topology,
     rows,
     tree,
+    witness,
 )
 from .calm import uncollected
 from .design import NAME, NOTHING, Wanted
-from .model import End, Fabric, Hca, Inventory
+from .model import End, Fabric, Hca, Inventory, guid
 from .plan import Planned
 from .read import Seen, duplicates, whole_discovery, why_not
+from .say import some
 
 TOOL = "fabric.tool.answered"
 NEIGHBOURS = "fabric.discovery.neighbours"
@@ -80,12 +82,77 @@ class _One:
     partial: str = ""
     checks: list[Check] = field(default_factory=list)
 
+    @property
+    def host(self) -> str:
+        """Who asked."""
+        return self.looks[0].host
+
+
+@dataclass(frozen=True)
+class _World:
+    """All fabrics by one look at each. ``across``: what takes all of them. ``hosts``: checks by host. ``bad``: ends of
+    cables that are misplaced.
+    """
+
+    ones: Sequence[_One]
+    across: Sequence[Check]
+    hosts: Mapping[str, list[Check]]
+    bad: Mapping[End, str]
+
+    @property
+    def asked(self) -> str:
+        """Who asked."""
+        return some(dict.fromkeys(one.host for one in self.ones))
+
 
 @uncollected
 def judge(looks: Sequence[Seen], inventory: Inventory, wishes: DesiredSettings) -> Judged:
-    """Judge every fabric that was looked at; two looks at one fabric count as one."""
+    """Judge every fabric that was looked at, by the looks of two hosts where there are two: what one of them says
+    alone is no failure of another host.
+    """
     found = groups(looks)
-    ones = [_one(group, inventory, name) for group, name in zip(found, _names(found), strict=True)]
+    names = _names(found)
+    mine = _by(found, names, inventory, wishes)
+    others = [_of_another(group) for group in found]
+    theirs = _by(others, names, inventory, wishes) if others != found else mine
+    denials = witness.Denials(inventory)
+    fabrics = []
+    told: dict[tuple[str, str], Check] = {}
+    across = denials.held_by(
+        [one.host for one, two in zip(mine.ones, theirs.ones, strict=True) if one.host == two.host],
+        witness.agreed(witness.Word(mine.asked, mine.across), witness.Word(theirs.asked, theirs.across), (ALL,)),
+    )
+    for one, two in zip(mine.ones, theirs.ones, strict=True):
+        words = witness.agreed(witness.Word(one.host, one.checks), witness.Word(two.host, two.checks), (one.name, ALL))
+        checks = [*denials.held_by([one.host] if one.host == two.host else [], words), *across]
+        told.update({(check.id, check.subject): check for check in checks})
+        fabrics.append(rows.fabric(one.fabric, checks, mine.bad, two.fabric))
+        across = []
+    return Judged(fabrics, _of_hosts(mine, theirs, told))
+
+
+def _of_hosts(mine: _World, theirs: _World, told: Mapping[tuple[str, str], Check]) -> dict[str, list[Check]]:
+    """What both worlds say of every host; a failure is what came of it among the checks of the fabrics."""
+    hosts: dict[str, list[Check]] = {}
+    for host in dict.fromkeys((*mine.hosts, *theirs.hosts)):
+        one, two = (witness.Word(world.asked, world.hosts.get(host, ())) for world in (mine, theirs))
+        hosts[host] = []
+        for check in (check for word in witness.agreed(one, two) for check in word.checks):
+            named = host if check.subject == "host" else f"{host} {check.subject}"
+            same = told.get((check.id, named), check) if check.result == FAIL else check
+            hosts[host].append(replace(same, subject=check.subject) if same.result != FAIL else check)
+    return hosts
+
+
+def _of_another(group: list[Seen]) -> list[Seen]:
+    """The same looks, first that of another host than the first was of; the same where there is none."""
+    other = next((look for look in group if look.host != group[0].host), None)
+    return group if other is None else [other, *(look for look in group if look is not other)]
+
+
+def _by(found: Sequence[list[Seen]], names: Sequence[str], inventory: Inventory, wishes: DesiredSettings) -> _World:
+    """The fabrics judged by the first look at each."""
+    ones = [_one(group, inventory, name) for group, name in zip(found, names, strict=True)]
     for item in ones:
         item.checks += _tools(item)
         meant = _meant(item, ones, wishes.design)
@@ -96,15 +163,32 @@ def judge(looks: Sequence[Seen], inventory: Inventory, wishes: DesiredSettings) 
             continue
         item.checks += _by_itself(item, inventory, wishes, meant)
     usable = [entry for entry in ones if not entry.unusable]
-    hosts, bad = _together(ones, usable, inventory, wishes)
-    return Judged([rows.fabric(entry.fabric, entry.checks, bad) for entry in ones], hosts)
+    return _World(ones, *_together(ones, usable, inventory, wishes))
 
 
 def models(looks: Sequence[Seen], inventory: Inventory) -> tuple[list[Fabric], str]:
-    """The fabrics as they were seen, and why that may not be all of them."""
+    """The fabrics as they were seen, and why that may not be all of them, or not as they are."""
     found = groups(looks)
-    ones = [_one(group, inventory, name) for group, name in zip(found, _names(found), strict=True)]
-    return [entry.fabric for entry in ones if not entry.unusable], _partial(ones)
+    names = _names(found)
+    ones, others = (
+        [_one(group, inventory, name) for group, name in zip(some_looks, names, strict=True)]
+        for some_looks in (found, map(_of_another, found))
+    )
+    apart = next((why for one, two in zip(ones, others, strict=True) if (why := _differ(one, two))), "")
+    return [entry.fabric for entry in ones if not entry.unusable], _partial(ones) or apart
+
+
+def _differ(one: _One, two: _One) -> str:
+    """How two hosts saw other cables of one fabric; "" where they did not, or one saw none."""
+    if one.unusable or two.unusable:
+        return ""
+    mine, theirs = ({(cable.a, cable.b) for cable in each.fabric.cables} for each in (one, two))
+    odd = one.fabric if mine - theirs else two.fabric
+    first = next(iter(sorted(mine ^ theirs)), None)
+    if first is None:
+        return ""
+    cable = " - ".join(odd.end_name(end) for end in first)
+    return f"{one.host} and {two.host} see {len(mine ^ theirs)} cables differently, such as {cable}"
 
 
 def _partial(ones: Sequence[_One]) -> str:
@@ -113,10 +197,11 @@ def _partial(ones: Sequence[_One]) -> str:
 
 
 def groups(looks: Sequence[Seen]) -> list[list[Seen]]:
-    """Looks at one fabric together, the one that saw most first.
+    """Looks at one fabric together, in the order in which they were drawn, those that saw all of it first.
 
-    The asking HCA of the second is a node of the first.
+    The asking HCA of the second is a node of the first, or both saw one port of an adapter.
     Of an HCA whose ports are on two fabrics both see the node: they have no switch in common.
+    A look without a discovery is at the fabric of the manager that it heard; without one, of its port's name.
     """
     groups: list[tuple[set[str], list[Seen]]] = []
     for look in sorted(looks, key=lambda look: bool(whole_discovery(look.discovery))):
@@ -127,16 +212,26 @@ def groups(looks: Sequence[Seen]) -> list[list[Seen]]:
             (
                 group
                 for group in groups
-                if look.node and look.node in group[0] and (not switches or switches & group[0])
+                if (look.ports if look.node else {_heard(look)}) & group[0]
+                or (look.node and look.node in group[0] and (not switches or switches & group[0]))
             ),
             None,
         )
         if home is None:
-            groups.append((nodes, [look]))
+            groups.append((nodes | look.ports | {_heard(look)}, [look]))
         else:
             home[1].append(look)
-            home[0].update(nodes)
-    return [sorted(group, key=_size, reverse=True) for _nodes, group in groups]
+            home[0].update(nodes, look.ports, {_heard(look)})
+    return [sorted(group, key=_lacks) for _seen, group in groups]
+
+
+def _heard(look: Seen) -> str:
+    manager = look.sm.value.facts if look.sm.value else None
+    return f"manager {guid(manager.guid)}" if manager is not None else look.port
+
+
+def _lacks(look: Seen) -> tuple[bool, bool]:
+    return _size(look) < 2, bool(look.discovery.value and look.discovery.value.incomplete)
 
 
 def _names(groups: Sequence[Sequence[Seen]]) -> list[str]:
@@ -259,10 +354,11 @@ def _cut_counters(look: Seen) -> str:
 
 def _together(
     ones: Sequence[_One], usable: Sequence[_One], inventory: Inventory, wishes: DesiredSettings
-) -> tuple[dict[str, list[Check]], dict[End, str]]:
-    """What takes all fabrics: who is on any, rails, and the plan; and ends that are misplaced."""
+) -> tuple[list[Check], dict[str, list[Check]], dict[End, str]]:
+    """What takes all fabrics: who is on any, and the plan; by host; and ends that are misplaced. Rails are told at
+    each fabric."""
     if not ones:
-        return {}, {}
+        return [], {}, {}
     fabrics = [entry.fabric for entry in usable]
     partial = _partial(ones)
     compared = check_plan.Compared()
@@ -271,16 +367,14 @@ def _together(
         names = check_plan.Names(fabrics, inventory)
         compared = check_plan.compare(wishes.plan, names)
         planned = check_plan.planned_ends(wishes.plan, inventory, names)
-    first = ones[0]
-    present, hosts = check_hcas.judge(fabrics, inventory, partial, planned)
-    first.checks += present
+    across, hosts = check_hcas.judge(fabrics, inventory, partial, planned)
     if fabrics:
         by_fabric, by_host = check_rails.judge(fabrics, inventory, {entry.name: entry.partial for entry in usable})
         for item in usable:
             item.checks += by_fabric[item.name]
         for host, checks in by_host.items():
             hosts.setdefault(host, []).extend(checks)
-    first.checks += check_plan.judge(wishes.plan, compared, partial, wishes.no_plan)
+    across += check_plan.judge(wishes.plan, compared, partial, wishes.no_plan)
     grown = tree.build(fabrics, inventory) if wishes.topology is not None else tree.Tree()
-    first.checks += check_topology.judge(wishes.topology, _NO_TOPOLOGY, grown, inventory, partial, wishes.called)
-    return hosts, compared.bad
+    across += check_topology.judge(wishes.topology, _NO_TOPOLOGY, grown, inventory, partial, wishes.called)
+    return across, hosts, compared.bad

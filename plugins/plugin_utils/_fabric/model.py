@@ -6,7 +6,7 @@ GUIDs are lower case without 0x and leading zeros, as the parser of ibnetdiscove
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -92,7 +92,8 @@ class Inventory:
     ``rails``: every rail's port. ``others``: node GUIDs of the hosts' other HCAs. ``silent``:
     hosts that told nothing of theirs, and why. ``known``: GUIDs and name patterns of what belongs
     to the fabric though it is in no inventory. ``cliques``: of every host that told of itself the NVLink
-    domain of its GPUs, "" for one without, None where nobody could tell.
+    domain of its GPUs, "" for one without, None where nobody could tell. ``heard``: by host and port, who had
+    pings with it answered.
     """
 
     rails: tuple[Hca, ...] = ()
@@ -100,6 +101,7 @@ class Inventory:
     silent: Mapping[str, str] = field(default_factory=dict)
     known: tuple[str, ...] = ()
     cliques: Mapping[str, str | None] = field(default_factory=dict)
+    heard: Mapping[tuple[str, str], Collection[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

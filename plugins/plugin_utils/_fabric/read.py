@@ -13,7 +13,7 @@ from ...module_utils._areas.fabric.observe_look import AGAIN
 from ...module_utils._ground.command import Output, Unavailable
 from ...module_utils._ground.reading import Reading
 from ...module_utils._parse import dump_fts, iblinkinfo, ibnetdiscover, ibqueryerrors, saquery_sm, sminfo
-from ...module_utils._parse._topology import TOPOLOGY, Ibnetdiscover
+from ...module_utils._parse._topology import CA, TOPOLOGY, Ibnetdiscover
 from .calm import uncollected
 from .model import guid
 
@@ -43,6 +43,19 @@ class Seen:
     sm: Reading[Answer[sminfo.Sminfo]]
     managers: Reading[Answer[saquery_sm.SaquerySm]]
     routes: Reading[Answer[dump_fts.DumpFts]] = field(default_factory=lambda: Reading(None, "nobody asked"))
+
+    @property
+    def host(self) -> str:
+        """Who asked."""
+        return self.asked.partition(" ")[0]
+
+    @property
+    def ports(self) -> set[str]:
+        """The port GUIDs of the adapters that it saw."""
+        found = self.discovery.value.facts if self.discovery.value else None
+        if found is None:
+            return set()
+        return {link.port_guid for node in found.of(CA) for link in node.links if link.port_guid}
 
     @property
     def node(self) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...module_utils._expect import waivers as _waivers
+from ...module_utils._fleet.ping import Ping
 from ...module_utils._ground.check import Check, from_dict, verdict
 from .._answers import apart
 from .._hosts import hosts as _hosts
@@ -25,7 +26,8 @@ _LEFT_OUT = "it took no part in this run"
 class Query:
     """What a run has of its fabrics. ``error``: why somebody could not ask, or be understood.
 
-    ``inventory``: all hosts that there are, those that a --limit left out as well.
+    ``inventory``: all hosts that there are, those that a --limit left out as well. ``lot``: by which those who asked
+    were drawn, None where they were not.
     """
 
     looks: Sequence[Seen] = ()
@@ -33,6 +35,7 @@ class Query:
     known: Sequence[str] = ()
     error: str = ""
     inventory: Sequence[str] = ()
+    lot: int | None = None
 
 
 def asked(
@@ -75,7 +78,8 @@ def asked(
         elif not any(error.startswith(f"{name}: ") for error in errors):
             said = result.get("msg") if isinstance(result, Mapping) else ""
             errors.append(f"{name}: {said or 'it was to ask the fabric and did not'}")
-    return Query(seen, desired_settings, known, "; ".join(errors), tuple(inventory))
+    lot = next((int(entry["ibready_fabric_lot"]) for entry in reported.values() if "ibready_fabric_lot" in entry), None)
+    return Query(seen, desired_settings, known, "; ".join(errors), tuple(inventory), lot)
 
 
 def _plans(seen: Mapping[str, Any]) -> bool:
@@ -83,10 +87,10 @@ def _plans(seen: Mapping[str, Any]) -> bool:
 
 
 def judged(
-    hosts: Sequence[_hosts.Host], told: Query, today: datetime.date
+    hosts: Sequence[_hosts.Host], told: Query, today: datetime.date, pings: Sequence[Ping] = ()
 ) -> tuple[dict[str, Any], dict[str, list[Check]]]:
-    """The object, and the checks of single hosts (without waivers)."""
-    whole = inventory(hosts, told)
+    """The object, and the checks of single hosts (without waivers). ``pings``: what was answered by whom."""
+    whole = replace(inventory(hosts, told), heard=_heard(pings))
     found = apart.together(told.looks, lambda looks: judge.judge(looks, whole, told.wishes), read.unusable)
     error, skipped = told.error, ""
     if not told.looks and not error:
@@ -96,7 +100,18 @@ def judged(
             skipped = "no host has an InfiniBand rail"
     waivers = {host.name: host.waivers for host in hosts}
     fabrics = [_waived(fabric, waivers, today) for fabric in found.fabrics]
-    return {"fabrics": fabrics, "error": error, "skipped": skipped}, found.hosts
+    lot = {} if told.lot is None else {"lot": told.lot}
+    return {"fabrics": fabrics, "error": error, "skipped": skipped, **lot}, found.hosts
+
+
+def _heard(pings: Sequence[Ping]) -> dict[tuple[str, str], set[str]]:
+    """By host and port, who says that pings with it were answered."""
+    heard: dict[tuple[str, str], set[str]] = {}
+    for ping in pings:
+        if ping.received:
+            for host in (ping.client, ping.server):
+                heard.setdefault((host, ping.rail), set()).add(ping.client)
+    return heard
 
 
 def inventory(hosts: Sequence[_hosts.Host], told: Query) -> Inventory:

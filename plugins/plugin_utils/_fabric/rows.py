@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from ...module_utils._ground.check import FAIL, Check, sentence, verdict
@@ -15,24 +15,32 @@ _SLOW = (check_links.WIDTH, check_links.SPEED, check_links.GENERATION)
 _DOWN = (check_links.STATE, check_links.TRAINING)
 
 
-def fabric(fabric: Fabric, checks: Sequence[Check], bad: Mapping[End, str]) -> dict[str, Any]:
-    """One element of report["fabric"]["fabrics"]; ``bad``: ends of cables that are misplaced."""
+def fabric(fabric: Fabric, checks: Sequence[Check], bad: Mapping[End, str], other: Fabric) -> dict[str, Any]:
+    """One element of report["fabric"]["fabrics"]; ``bad``: ends of cables that are misplaced. ``other``: the same
+    fabric as another host saw it: where the two see an adapter on different leaves, its leaf is not known.
+    """
     return {
         "name": fabric.name,
-        "asked": fabric.asked,
+        "asked": ", ".join(dict.fromkeys((fabric.asked, other.asked))),
         "verdict": verdict(checks),
         "checks": [check.to_dict() for check in checks],
-        "nodes": _nodes(fabric),
+        "nodes": _nodes(fabric, _leaves(fabric).items() & _leaves(other).items()),
         "links": _links(fabric, checks, bad),
     }
 
 
-def _nodes(fabric: Fabric) -> list[dict[str, Any]]:
-    hcas = {end.guid: hca for end, hca in fabric.hcas.items()}
+def _leaves(fabric: Fabric) -> dict[str, str]:
+    """The leaf of every node that is on one."""
     leaves: dict[str, str] = {}
     for end, far in fabric.far.items():
         if fabric.nodes[far.guid].level == LEAF:
             leaves.setdefault(end.guid, far.guid)
+    return leaves
+
+
+def _nodes(fabric: Fabric, agreed: Set[tuple[str, str]]) -> list[dict[str, Any]]:
+    hcas = {end.guid: hca for end, hca in fabric.hcas.items()}
+    leaves = dict(agreed)
     rows = []
     for node in fabric.nodes.values():
         hca = hcas.get(node.guid)

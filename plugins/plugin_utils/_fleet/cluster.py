@@ -90,7 +90,7 @@ def _report(
         {host.name: host.facts.get("nccl") or {} for host in hosts},
         {host.name: host.checks for host in hosts},
     )
-    told_of, on_fabric = fabrics.judged(hosts, asked, today) if asked is not None else ({}, {})
+    told_of, on_fabric = fabrics.judged(hosts, asked, today, pings) if asked is not None else ({}, {})
     judged: dict[str, Any] = {}
     once = _Once()
     for host in hosts:

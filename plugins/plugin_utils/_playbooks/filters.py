@@ -89,11 +89,12 @@ def expected(variables: Variables) -> dict[str, Any]:
     return _expected.of(variables)
 
 
-def fabric_plan(hostvars: Variables, hosts: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """Which host asks which fabric; hosts of which nothing is known do not ask."""
+def fabric_plan(hostvars: Variables, hosts: Sequence[str], lot: int | str) -> dict[str, list[dict[str, Any]]]:
+    """Which hosts ask which fabric, as the lot draws them; those of which nothing is known do not ask."""
+    drawn = _number("ibready_fabric_seed", lot, 0, 0)
     asking = apart.together(
         _hosts.gather(hostvars, list(hosts)),
-        lambda some: gather.askers({entry.name: gather.ports_of(entry) for entry in some}),
+        lambda some: gather.askers({entry.name: gather.ports_of(entry) for entry in some}, drawn),
         _hosts.lost,
     )
     return {host: [{"device": device, "port": port} for device, port in ports] for host, ports in asking.items()}

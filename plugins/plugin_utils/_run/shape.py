@@ -79,6 +79,8 @@ _PING = _record(
     culprit=_TEXT,
 )  # fmt: skip
 _FABRIC = _record(
+    "lot",
+    lot=_COUNT,
     fabrics=_list(
         _record(name=_TEXT, verdict=_VERDICT, asked=_TEXT, checks=_CHECKS, nodes=_list(_ANY), links=_list(_ANY))
     ),

@@ -23,10 +23,11 @@ def test_fabrics_of_their_own_for_each_rail_are_judged_together() -> None:
     def both() -> judge.Judged:
         looks = [
             read.read(
-                "node1",
+                host,
                 {"device": f"mlx5_{n}", "port": 1, "seconds": 5.0, "answers": one.answers()},
             )
             for n, one in enumerate((first, second))
+            for host in ("node1", "node2")
         ]
         return judge.judge(looks, inventory, judge.DesiredSettings())
 
@@ -59,7 +60,7 @@ def _both(first: Fabric, second: Fabric, host: str = "node1", port: str = "mlx5_
     device, _slash, number = port.partition("/")
     other = {"device": device, "port": int(number), "seconds": 5.0, "answers": second.answers()}
     inventory = Inventory((*first.rails, *second.rails))
-    looks = [read.read("node1", look), read.read(host, other)]
+    looks = [read.read(who, look) for who in ("node1", "node2")] + [read.read(who, other) for who in (host, "node3")]
     return judge.judge(looks, inventory, judge.DesiredSettings())
 
 

