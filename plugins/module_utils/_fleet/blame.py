@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Iterable
+
+from .._ground.check import FAIL, Check, unknown
+
+_NEXT = "verify again; where the same host is alone again with its word, look at that host and the way between the two"
 
 
 def blame(bad: Iterable[tuple[str, str]], *, asked_first: bool = False) -> set[str]:
@@ -24,3 +29,22 @@ def blame(bad: Iterable[tuple[str, str]], *, asked_first: bool = False) -> set[s
         guilty.update(name for name, weight in weights.items() if weight == worst)
         left = [pair for pair in left if not guilty.intersection(pair)]
     return guilty
+
+
+def held(check: Check, host: str, bad: Iterable[str], good: Iterable[str]) -> Check:
+    """The check of ``host``, which one other host's word alone is not enough to fail.
+
+    ``bad``: who tells what is wrong; ``good``: who tells of the same that nothing is. A failure that somebody denies
+    takes the host's own word, or that of two others.
+    """
+    says = set(bad)
+    denies = set(good) - says
+    if check.result != FAIL or host in says or len(says) != 1 or not denies:
+        return check
+    return doubted(check, f"{min(says)} says so, {host if host in denies else min(denies)} denies it")
+
+
+def doubted(check: Check, why: str) -> Check:
+    """A failure that one host's word is not enough for."""
+    told = unknown(check.id, check.subject, f"{check.observed}: {why}", observed=check.observed, remedy=_NEXT)
+    return replace(told, expected=check.expected, expected_from=check.expected_from)

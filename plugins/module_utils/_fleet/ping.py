@@ -13,7 +13,7 @@ from .._data.fleet_pings import ABOVE_MS, FACTOR, LATE_PINGS, LITTLE_LOSS, PAIRS
 from .._expect.expectations import CAPABILITY
 from .._ground.check import Check, failed, passed, skipped, unknown
 from .._ground.text import few
-from .blame import blame
+from .blame import blame, held
 from .ping_faults import Fault, Leaves, Tried, cause, find, remedy
 
 Edge = Tuple[FrozenSet[str], str]
@@ -216,7 +216,7 @@ def _reachable(port: _Port, tested: list[Ping]) -> Check | None:
     dead = [ping for ping in tested if ping.dead]
     if dead and port.host in port.blamed:
         observed = f"no answer in {len(dead)} of {len(tested)} pairs ({named(port.peers(dead))})"
-        return _failed("fabric.ping.reachable", port, observed, "an answer")
+        return _failed("fabric.ping.reachable", port, observed, "an answer", dead)
     if len(dead) == len(tested):
         return _untold("fabric.ping.reachable", port.rail, _BAD_ALONE + _excuse(port, dead))
     observed = f"{len(tested) - len(dead)} of {len(tested)} pairs answered{_excuse(port, dead)}"
@@ -235,7 +235,7 @@ def _loss(port: _Port, tested: list[Ping]) -> Check | None:
             f"{100 * (sent - received) / sent:.0f} % lost in {len(lossy)} of {len(tested)} "
             f"pairs ({named(port.peers(lossy))})"
         )
-        return _failed("fabric.ping.loss", port, observed, "0 %")
+        return _failed("fabric.ping.loss", port, observed, "0 %", lossy)
     if all(ping.dead for ping in tested):
         return unknown("fabric.ping.loss", port.rail, "no pair answered")
     if all(ping.lost and ping not in once for ping in tested):
@@ -247,7 +247,7 @@ def _loss(port: _Port, tested: list[Ping]) -> Check | None:
     return passed("fabric.ping.loss", port.rail, observed, "0 %", CAPABILITY)
 
 
-def _failed(check_id: str, port: _Port, observed: str, expected: str) -> Check:
+def _failed(check_id: str, port: _Port, observed: str, expected: str, bad: Sequence[Ping]) -> Check:
     fault = port.blamed[port.host]
     first = {ping.edge for ping in port.pings if ping.lost_little}
     again = [ping for ping in port.again if not ping.untested and ping.edge not in first]
@@ -255,7 +255,9 @@ def _failed(check_id: str, port: _Port, observed: str, expected: str) -> Check:
         lost = sum(ping.lost for ping in again)
         observed += f"; asked again, {lost} of {len(again)} known-good partners"
     why = cause(fault, port.host, port.sound)
-    return failed(check_id, port.rail, observed, expected, CAPABILITY, cause=why, remedy=remedy(fault))
+    check = failed(check_id, port.rail, observed, expected, CAPABILITY, cause=why, remedy=remedy(fault))
+    # Who asks tells; an answer proves both ends.
+    return held(check, port.host, (ping.client for ping in bad), (ping.client for ping in port.tested if not ping.lost))
 
 
 def _excuse(port: _Port, bad: list[Ping]) -> str:
@@ -298,7 +300,10 @@ def judge_times(rails: Mapping[str, Sequence[str]], pings: Iterable[Ping], size:
         for host, names in rails.items():
             if rail in names and (host in of_host or size == 1):
                 own = [ping for ping in of_host.get(host, ()) if ping.rtt_avg is not None]
-                checks[host].append(_host(rail, own, usual, source, host in blamed))
+                slow = [ping for ping in own if usual is not None and _slow(ping, usual)]
+                told = _host(rail, own, usual, source, host in blamed)
+                quick = (ping.client for ping in own if ping not in slow)
+                checks[host].append(held(told, host, (ping.client for ping in slow), quick))
                 checks[host].append(_longest(host, rail, of_host.get(host, ()), size, host in resent))
     return checks
 

@@ -14,7 +14,7 @@ from .._expect.expectations import CAPABILITY, INVENTORY
 from .._ground.check import Check, failed, passed, skipped, unknown
 from .._ground.link import INFINIBAND
 from . import rdma_text
-from .blame import blame
+from .blame import blame, held
 
 _AGAIN = "fix what kept the data from being moved, then verify again"
 # Client, server, rail and place; then by test.
@@ -96,7 +96,8 @@ def _one_mtu(
         observed = f"{own.mtu} here, {shown}"
         interface = own.netdev or own.name
         cause = f"the MTU of {interface} is not that of the other end"
-        return failed(_MTU, own.name, observed, "one size at both ends", CAPABILITY, cause=cause)
+        check = failed(_MTU, own.name, observed, "one size at both ends", CAPABILITY, cause=cause)
+        return held(check, name, apart, others.keys() - apart.keys())
     if choked:
         observed = f"packets of {own.mtu} bytes do not arrive, small ones do"
         cause = "a switch or bridge between the hosts carries smaller packets than both ends send"
@@ -171,12 +172,15 @@ class _Group:
         if why:
             return skipped(self.id, subject, why)
         bad = [attempt for attempt in mine if attempt.state == FAILED]
-        if bad and name in self.bad:
-            return self._failed(subject, name, bad, mine)
         arrived = [attempt for attempt in mine if attempt.arrived]
+        if bad and name in self.bad:
+            # A server tells only of what it saw go wrong.
+            tellers = {attempt.client for attempt in bad} | {attempt.server for attempt in bad if attempt.served.said}
+            return held(self._failed(subject, name, bad, mine), name, tellers, (entry.client for entry in arrived))
         slow = [attempt for attempt in arrived if self._is_slow(attempt)]
         if slow and name in self.slow:
-            return self._slow(subject, slow, arrived)
+            quick = (attempt.client for attempt in arrived if attempt not in slow)
+            return held(self._slow(subject, slow, arrived), name, (attempt.client for attempt in slow), quick)
         lame = host.error or host.missing.get(self.rail, "")
         if lame:
             return unknown(self.id, subject, lame, remedy=_AGAIN)

@@ -20,7 +20,7 @@ from .._between.tcp.tried import (
 )
 from .._expect.expectations import CAPABILITY
 from .._ground.check import Check, failed, passed, skipped, unknown
-from .blame import blame
+from .blame import blame, held
 
 _SEEN = {
     DROPPED: "timed out",
@@ -102,7 +102,7 @@ def _one(key: Key, name: str, host: Host, mine: list[Try], barred: set[str], nam
     what = _what(key[1], host.span if key == LOCAL_PORTS else None)
     bad = [attempt for attempt in mine if attempt.outcome in BARRED]
     if bad and name in barred:
-        return failed(
+        check = failed(
             *key,
             _observed(name, bad, mine),
             "an answer",
@@ -110,6 +110,9 @@ def _one(key: Key, name: str, host: Host, mine: list[Try], barred: set[str], nam
             cause=_cause(name, what, bad),
             remedy=_remedy(name, what, bad, host.look),
         )
+        # That it reaches others says nothing of who reaches it.
+        reached = (attempt.client for attempt in mine if attempt.outcome in PROVED and attempt.server == name)
+        return held(check, name, (attempt.client for attempt in bad), reached)
     if host.error:
         return unknown(*key, host.error, remedy=_UNTESTED)
     lost = [attempt for attempt in mine if attempt.outcome == UNRESOLVED]

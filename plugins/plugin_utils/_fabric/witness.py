@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ...module_utils._ground.check import FAIL, PASS, UNKNOWN, Check, unknown
+from ...module_utils._fleet.blame import doubted
+from ...module_utils._ground.check import FAIL, PASS, UNKNOWN, Check
 from . import check_hcas, check_rails
 from .model import Hca, Inventory
 
-_NEXT = "run this again with others drawn to ask; where the same host is alone again with its word, look at that host"
 _ACTIVE = "Active"
 
 
@@ -73,12 +73,6 @@ def _alone(check: Check, says: Word, denies: Word) -> Check:
     near = [other for other in denies.checks if other.subject == check.subject] or list(denies.checks)
     word = next((other.observed for other in near if other.result == PASS), "") or "it is not so"
     return doubted(check, f"{says.teller} says so, {denies.teller} denies it: {word}")
-
-
-def doubted(check: Check, why: str) -> Check:
-    """A failure that one host's word is not enough for."""
-    told = unknown(check.id, check.subject, f"{check.observed}: {why}", observed=check.observed, remedy=_NEXT)
-    return replace(told, expected=check.expected, expected_from=check.expected_from)
 
 
 class Denials:

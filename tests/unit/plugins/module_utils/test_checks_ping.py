@@ -4,7 +4,7 @@ from __future__ import annotations
 from itertools import permutations
 
 from ansible_collections.ibready.cluster.plugins.module_utils._fleet.blame import blame
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet.ping import Mesh, Ping, judge
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.ping import Mesh, Ping, judge, judge_times
 
 HOSTS = ("a", "b", "c")
 RAIL = "mlx5_0/1"
@@ -52,6 +52,39 @@ def test_one_lost_ping_of_fifty_is_a_loss() -> None:
         "a fabric.ping.loss": "fail",
         "b fabric.ping.loss": "fail",
     }
+
+
+def test_what_one_host_alone_says_of_another_that_denies_it_is_unknown() -> None:
+    found = judge(RAILS, pings(a_b=0), 3)
+    told = {host: {check.id: check for check in checks}["fabric.ping.reachable"] for host, checks in found.items()}
+    assert {host: check.result for host, check in told.items()} == {"a": "fail", "b": "unknown", "c": "pass"}
+    assert told["b"].cause.endswith("a says so, b denies it")
+    assert bad(RAILS, pings(a_b=40)) == {"a fabric.ping.loss": "fail", "b fabric.ping.loss": "unknown"}
+
+
+def test_a_third_s_word_denies_it_as_well_and_a_second_one_bears_it_out() -> None:
+    # b itself asked nobody.
+    seen = [one for one in pings(a_b=0) if one.client != "b"]
+    told = next(one for one in judge(RAILS, seen, 3)["b"] if one.id == "fabric.ping.reachable")
+    assert (told.result, told.cause.endswith("a says so, c denies it")) == ("unknown", True)
+    seen = [one for one in pings(a_b=0, c_b=0) if one.client != "b"]
+    assert bad(RAILS, seen)["b fabric.ping.reachable"] == "fail"
+
+
+def test_round_trips_that_one_host_alone_calls_late_fail_no_other() -> None:
+    hosts = "abcdefgh"
+    rails = {host: [RAIL] for host in hosts}
+
+    def timed(client: str, server: str) -> Ping:
+        late = (client, server) == ("a", "b")
+        return Ping(client, server, RAIL, 50, 50, 90.0 if late else 0.1, 90.0 if late else 0.2)
+
+    # A sample, in which only two asked b and b nobody.
+    pairs = [(one, two) for one, two in permutations(hosts, 2) if one != "b" and (two != "b" or one in "ac")]
+    found = judge_times(rails, [timed(*pair) for pair in pairs], 8)
+    told = {host: {one.id: one for one in checks}["fleet.ping.rtt"] for host, checks in found.items()}
+    assert (told["b"].result, told["c"].result) == ("unknown", "pass")
+    assert told["b"].cause.endswith("a says so, c denies it")
 
 
 def test_pairs_with_an_absent_host_do_not_hurt_the_others() -> None:

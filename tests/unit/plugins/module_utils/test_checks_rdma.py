@@ -60,6 +60,32 @@ def test_between_two_hosts_both_are_named() -> None:
     assert set(of(judge(both, pairs, 2))) == {"a", "b"}
 
 
+def test_what_one_host_alone_says_of_another_that_denies_it_is_unknown() -> None:
+    found = judge(hosts(), tries(a_b=LOST), 3)
+    assert set(of(found)) == {"a"}
+    assert of(found, VERBS, "unknown")["b"].cause.endswith("a says so, b denies it")
+    # The server's own word bears it out.
+    seen = tries(a_b={**LOST, "served": Words(data.LOST, "no data came")})
+    assert set(of(judge(hosts(), seen, 3))) == {"a", "b"}
+
+
+@pytest.mark.parametrize("name", ["fabric.rdma.bandwidth", "fabric.rdma.latency"])
+def test_speed_that_one_host_alone_measures_fails_no_other(name: str) -> None:
+    seen = [
+        replace(one, gbps=one.gbps and 1.0, usec=one.usec and 900.0) if one.hosts == ("a", "b") else one
+        for one in tries()
+    ]
+    found = judge(hosts(), seen, 3)
+    assert (set(of(found, name)), set(of(found, name, "unknown"))) == ({"a"}, {"b"})
+
+
+def test_the_mtu_that_one_host_claims_fails_no_other_that_is_as_the_rest() -> None:
+    seen = hosts({"c": {"rails": {"mlx5_0/1": rail(3, mtu=1024)}}})
+    some = [one for one in tries() if one.hosts != ("b", "c") and one.hosts != ("c", "b")]
+    found = judge(seen, some, 3)
+    assert (set(of(found, MTU)), set(of(found, MTU, "unknown"))) == ({"c"}, {"a"})
+
+
 @pytest.mark.parametrize(
     ("bent", "said"),
     [

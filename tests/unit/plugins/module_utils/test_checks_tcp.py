@@ -135,8 +135,16 @@ def test_a_host_that_reaches_nobody_is_named_and_not_those_it_asked() -> None:
     assert "out to all nodes" in found["b", MEET].remedy
 
 
-def test_of_one_bad_pair_the_one_that_was_connected_to_is_named() -> None:
-    assert bad(checks(tries(a_b="dropped"))) == {f"b {MEET}": "fail", f"b {RANGE}": "fail"}
+def test_of_one_bad_pair_the_one_that_was_connected_to_is_unknown_where_another_reached_it() -> None:
+    found = checks(tries(a_b="dropped"))
+    assert bad(found) == {f"b {MEET}": "unknown", f"b {RANGE}": "unknown"}
+    assert found["b", MEET].cause == "timed out from a: a says so, c denies it"
+
+
+def test_nobody_denies_what_the_only_other_one_says() -> None:
+    two = [one for one in tries(a_b="dropped") if "c" not in (one.client, one.server)]
+    # That b reaches a says nothing of the way in.
+    assert bad(checks(two, {name: HOSTS[name] for name in "ab"}, 2)) == {f"b {MEET}": "fail", f"b {RANGE}": "fail"}
 
 
 def test_two_closed_hosts_are_both_named_and_the_open_one_is_not() -> None:
