@@ -12,7 +12,7 @@ description:
   - Runs C(ibnetdiscover), C(iblinkinfo), C(ibqueryerrors) (twice, some seconds apart), C(sminfo)
     and C(saquery) on each named port, each bounded in time and size.
   - Judges nothing; M(ibready.cluster.fabricverify) and M(ibready.cluster.report) do, on the
-    controller. A fabric is asked by one host, never by all of them.
+    controller. A fabric is asked by two hosts that are drawn by lot, never by all of them.
   - Needs root, or access to C(/dev/infiniband/umad*).
 options:
   ports:

@@ -77,7 +77,9 @@ class Look:
     def judge(self, cabling: str = "", **wishes: Any) -> Verdict:
         """The checks; `cabling` is the plan of the cables, "" where the site has none; `wishes`: what else it says."""
         desired_settings = judge.DesiredSettings(_STANDBYS, plan=plan.read(cabling) if cabling else None, **wishes)
-        result = judge.judge([read.read(ASKING, self.told)], self.inventory, desired_settings)
+        # A run asks a second host, which hears the same.
+        looks = [read.read(host, self.told) for host in (ASKING, NEIGHBOUR)]
+        result = judge.judge(looks, self.inventory, desired_settings)
         checks = [("", check) for one in result.fabrics for check in one["checks"]]
         checks += [(host, one.to_dict()) for host, own in result.hosts.items() for one in own]
         return Verdict(
