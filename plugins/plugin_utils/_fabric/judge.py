@@ -34,7 +34,6 @@ from .design import NAME, NOTHING, Wanted
 from .model import End, Fabric, Hca, Inventory, guid
 from .plan import Planned
 from .read import Seen, duplicates, whole_discovery, why_not
-from .say import some
 
 TOOL = "fabric.tool.answered"
 NEIGHBOURS = "fabric.discovery.neighbours"
@@ -101,8 +100,8 @@ class _World:
 
     @property
     def asked(self) -> str:
-        """Who asked."""
-        return some(dict.fromkeys(one.host for one in self.ones))
+        """Who asked: all of them, for by that the worlds are told apart."""
+        return ", ".join(dict.fromkeys(one.host for one in self.ones))
 
 
 @uncollected

@@ -85,7 +85,7 @@ def admitted(known: Variables) -> Any:
 
 JUDGED: dict[str, Callable[[Variables], Any]] = {
     "ping_plan": lambda known: ping_plan(known, NAMES)["ports"],
-    "fabric_plan": lambda known: fabric_plan(known, NAMES) and dict.fromkeys(OTHERS),
+    "fabric_plan": lambda known: fabric_plan(known, NAMES, 1) and dict.fromkeys(OTHERS),
     "rdma_plan": lambda known: rdma_plan(known, NAMES)["hosts"],
     "tcp_plan": lambda known: dict.fromkeys(tcp_plan(known, NAMES)),
     "bench_plan": lambda known: bench_plan(known, NAMES, ["write_bw"]) and dict.fromkeys(OTHERS),
