@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible.plugins.action.group_by import ActionModule as GroupBy
+
 from ansible_collections.ibready.cluster.plugins.plugin_utils._engine.ask import EngineAction
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import where
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import trust
@@ -23,6 +25,14 @@ class ActionModule(EngineAction):
         result.update(self._execute_module(module_args=args, task_vars=task_vars))
         trust.refuse(result, "node")
         if group and "node" in result:
-            # What group_by answers with, and the price of a task less on every host.
-            result.update(add_group=str(group), parent_groups=["all"])
+            # As one with the contact, for a task costs on every host.
+            result.update(self._grouped(str(group), task_vars))
         return result
+
+    def _grouped(self, group: str, task_vars: dict[str, Any] | None) -> dict[str, Any]:
+        """What Ansible's own group_by does and answers, which differs from release to release."""
+        task = self._task.copy()
+        task.args = {"key": group}
+        by = GroupBy(task, self._connection, self._play_context, self._loader, self._templar, self._shared_loader_obj)
+        done: dict[str, Any] = by.run(task_vars=task_vars)
+        return done
