@@ -26,7 +26,8 @@ NAMES = (
         "node_address",
         "package_failure",
     ),
-    *("ping_again", "ping_plan", "ping_questions", "plan_lack", "rdma_part", "rdma_plan", "tcp_lease", "tcp_plan"),
+    *("ping_again", "ping_plan", "ping_questions", "plan_lack", "rdma_part", "rdma_plan", "reached", "tcp_lease"),
+    *("tcp_plan", "visited"),
 )
 
 

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
+from ansible.release import __version__
 
 from ...module_utils._act.packages import failures
 from ...module_utils._between.ibping import DEADLINE
@@ -26,7 +28,7 @@ from .._ground import address
 from .._ground.plain import plain
 from .._hosts import hosts as _hosts
 from .._plan.plan import lack
-from .._site import expected as _expected, firmware_turn, gate_kept
+from .._site import expected as _expected, firmware_turn, gate_kept, reached as _reached
 
 Variables = Mapping[str, Any]
 
@@ -293,6 +295,34 @@ def _number(name: str, value: int | str, default: int, least: int, most: int | N
         wanted = f"a whole number from {least} on" if most is None else f"from {least} to {most}"
         raise AnsibleFilterError(f"{name} must be {wanted}, not {value!r}")
     return number
+
+
+def reached(groups: Mapping[str, Sequence[str]], hostvars: Variables) -> str:
+    """The hosts that answered the contact, as the pattern of a play. Without ``hostvars`` plays are only listed."""
+    members = groups.get(_reached.GROUP)
+    # Of thousands of hosts it takes a second, so it is asked where nobody is in the group.
+    answers = {} if members else _answers(hostvars, "ibready_node")
+    with _refusing():
+        return _reached.pattern(members or not hostvars, answers, __version__)
+
+
+def visited(groups: Mapping[str, Sequence[str]], hostvars: Variables) -> str:
+    """The hosts that answered the visit, as the pattern of a play. Without ``hostvars`` plays are only listed."""
+    with _refusing():
+        return _reached.visited(groups["all"], _answers(hostvars, "ibready_ibverify")) if hostvars else "all"
+
+
+def _answers(hostvars: Variables, key: str) -> dict[str, Any]:
+    found = {name: _hosts.variables(hostvars, name).get(key) for name in hostvars}
+    return {name: answer for name, answer in found.items() if answer is not None}
+
+
+@contextlib.contextmanager
+def _refusing() -> Iterator[None]:
+    try:
+        yield
+    except _reached.ReachedError as exc:
+        raise AnsibleFilterError(str(exc)) from exc
 
 
 def tcp_lease(hosts: Sequence[str], forks: int | str, timeout: float | str = 3) -> int:
