@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import gc
 import json
+import secrets
 import subprocess
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,26 +11,47 @@ from typing import Any
 import pytest
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.testing import patch_module_args
-from hypothesis import settings
+from hypothesis import core, settings
 
 # A test run alone knows every check, as one that is run with the others; test_catalog_alone.py asks each area alone.
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import catalog as _catalog  # noqa: F401
 from tests import cases
 
-# How long an example takes is the machine's day, and no test's matter.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# How long an example takes is the machine's day, and no test's matter. What is drawn is the same every day.
+settings.register_profile("everyday", deadline=None, database=None, derandomize=True)
+settings.register_profile("all", deadline=None, database=None)
+settings.load_profile("all" if cases.ALL else "everyday")
 # Of what tests keep hardly anything is garbage, and to look through all of it again and again is a part of the time.
 gc.freeze()
 gc.set_threshold(200_000, 20, 1000)
 
 
-# After -k and -m: what they choose is parted, and a test that is named by its whole id runs.
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where examples are drawn at random, all of them by one seed that can be given again."""
+    if cases.ALL and config.getoption("--hypothesis-seed", None) is None:
+        # Workers of xdist are given the options of the process that starts them.
+        config.option.hypothesis_seed = str(secrets.randbits(32))
+        core.global_force_seed = int(config.option.hypothesis_seed)
+
+
+# After -k and -m: they choose among all.
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items[:], left = cases.sampled(items)
+    items[:], left = cases.everyday(items)
+    config.stash[LEFT_OUT] = len(left)
     if left:
         config.hook.pytest_deselected(items=left)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if cases.ALL:
+        seed = terminalreporter.config.getoption("--hypothesis-seed", None)
+        terminalreporter.write_line(f"the same examples again: --hypothesis-seed={seed}")
+    if left := terminalreporter.config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"{left} thorough tests were left out; IBREADY_CASES=all runs them")
 
 
 @pytest.fixture(scope="session", autouse=True)

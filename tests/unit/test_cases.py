@@ -1,65 +1,105 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run leaves out is in that of another day."""
+"""A run has the same cases every day, and says what it left out."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests import cases
 
+ROOT = Path(__file__).parents[2]
+SUITE = """
+import pytest
+from hypothesis import given, strategies as st
 
-def item(name: str, **mark: Any) -> Any:
-    return SimpleNamespace(
-        nodeid=name, get_closest_marker=lambda _: SimpleNamespace(kwargs=mark.get("mark")) if mark else None
-    )
+@pytest.mark.thorough
+@pytest.mark.parametrize("at", range(3))
+def test_long(at): ...
+
+@given(st.integers())
+def test_drawn(number):
+    print("drawn", number)
+"""
 
 
-ITEMS = [
-    item("plain[0]"),
-    *(item(f"walk[{at}]", mark={}) for at in range(9)),
-    *(item(f"whole[{at}]", mark={"every": True}) for at in range(2)),
-]
+def item(name: str, *marks: str) -> Any:
+    return SimpleNamespace(nodeid=name, get_closest_marker=lambda mark: mark if mark in marks else None)
 
 
-@pytest.fixture(autouse=True)
-def by_day(monkeypatch: pytest.MonkeyPatch) -> None:
+ITEMS = [item("plain"), item("long[0]", "thorough"), item("long[1]", "thorough")]
+
+
+def test_thorough_tests_run_only_where_all_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cases, "ALL", False)
+    assert cases.everyday(ITEMS) == (ITEMS[:1], ITEMS[1:])
+    monkeypatch.setattr(cases, "ALL", True)
+    assert cases.everyday(ITEMS) == (ITEMS, [])
 
 
-def test_in_four_days_every_case_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: set[str] = set()
-    for day in range(4):
-        monkeypatch.setattr(cases, "DAY", day)
-        run, left = cases.sampled(ITEMS)
-        names = {one.nodeid for one in run}
-        assert names >= {"plain[0]", "walk[0]", "whole[0]", "whole[1]"}
-        assert len(names) <= 3 + 4
-        assert names.isdisjoint(one.nodeid for one in left)
-        seen |= names
-    assert seen == {one.nodeid for one in ITEMS}
+def test_of_each_kind_the_first_runs_every_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cases, "ALL", False)
+    assert cases.some(["b1", "a1", "b2"], lambda case: case[0]) == ["b1", "a1"]
+    monkeypatch.setattr(cases, "ALL", True)
+    assert cases.some(["b1", "a1", "b2"], lambda case: case[0]) == ["b1", "a1", "b2"]
 
 
-def test_in_three_days_each_is_among_a_third(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
-    for day in range(3):
-        monkeypatch.setattr(cases, "DAY", day)
-        seen += cases.third(range(10))
-    assert sorted(seen) == list(range(10))
+def suite(folder: Path, wanted: str, *args: str) -> str:
+    """Run a small suite below the conftest of the unit tests, and return what it printed."""
+    (folder / "conftest.py").write_text((ROOT / "tests/unit/conftest.py").read_text())
+    (folder / "test_small.py").write_text(SUITE)
+    argv = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-s",
+        "-n0",
+        "-c",
+        str(ROOT / "pyproject.toml"),
+        "--rootdir",
+        str(ROOT),
+    ]
+    done = subprocess.run(
+        [*argv, *args, str(folder)],
+        cwd=ROOT,
+        env={**os.environ, "IBREADY_CASES": wanted},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
-def is_left_as_it_is(turn: int) -> bool:
-    @cases.every_third_day(turn)
-    def story() -> None: ...
-
-    return not getattr(story, "pytestmark", ())
+def drawn(text: str) -> list[str]:
+    return [line for line in text.splitlines() if "drawn" in line]
 
 
-def test_in_three_days_every_long_story_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = []
-    for day in range(3):
-        monkeypatch.setattr(cases, "DAY", day)
-        told.append([turn for turn in range(3) if is_left_as_it_is(turn)])
-    assert told == [[0], [1], [2]]
+def test_a_run_says_how_many_tests_it_left_out(tmp_path: Path) -> None:
+    told = suite(tmp_path, "")
+    assert "3 thorough tests were left out; IBREADY_CASES=all runs them" in told
+    assert "1 passed, 3 deselected" in told
+
+
+def test_examples_are_the_same_every_day() -> None:
+    assert settings().derandomize is not cases.ALL
+    assert settings().database is None
+
+
+@pytest.mark.thorough
+def test_where_all_are_asked_for_examples_are_drawn_by_a_seed_that_is_printed(tmp_path: Path) -> None:
+    assert drawn(suite(tmp_path, "")) == drawn(suite(tmp_path, ""))
+    one = suite(tmp_path, "all")
+    assert "4 passed" in one
+    (seed,) = (line.rpartition("=")[2] for line in one.splitlines() if "--hypothesis-seed=" in line)
+    assert drawn(suite(tmp_path, "all", f"--hypothesis-seed={seed}")) == drawn(one)
+    assert drawn(suite(tmp_path, "all", f"--hypothesis-seed={int(seed) + 1}")) != drawn(one)

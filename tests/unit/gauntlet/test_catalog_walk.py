@@ -26,8 +26,6 @@ from tests.gauntlet import damage, fault, render
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
 
-pytestmark = pytest.mark.thorough(every=True)
-
 # Judged on the controller from what several hosts told; tests/unit/plugins has their own tests.
 CONTROLLER = {
     "host.access.reachable",

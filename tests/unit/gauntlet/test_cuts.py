@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """No check passes by an output that ends early; every source says how its end is known.
 
-IBREADY_CASES=all cuts at every line of every board, as `./run gauntlet cuts` does.
+`./run gauntlet cuts` cuts at every line of every board.
 """
 
 from __future__ import annotations
@@ -19,10 +19,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import rpm_
 from tests import cases
 from tests.gauntlet import cuts, fault
 
-# Its faults are chosen already.
-pytestmark = pytest.mark.thorough(every=True)
+pytestmark = pytest.mark.thorough
 
-MOST = None if cases.ALL else cuts.FEW
 # Outputs that only a bundle holds.
 GIVEN = {"ibping", "nccl_log", "nvsmi_error"}
 
@@ -37,17 +35,17 @@ def test_every_source_says_how_its_end_is_known() -> None:
 
 
 # Who reads a text reads that of every port and board in the same way.
-WALK = cases.some(cuts.walk(everything=cases.ALL), lambda case: (case[1].partition("@")[0], "roce" in case[0]))
+WALK = cases.first(cuts.walk(), lambda case: (case[1].partition("@")[0], "roce" in case[0]))
 
 
 @pytest.mark.parametrize(("name", "source"), WALK)
 def test_an_output_that_ends_early_is_worth_no_more_than_none(name: str, source: str) -> None:
-    assert list(cuts.wrong(name, source, MOST)) == []
+    assert list(cuts.wrong(name, source)) == []
 
 
-@pytest.mark.parametrize("one", cases.some(fault.load(), lambda one: one.check), ids=lambda one: str(one.name))
+@pytest.mark.parametrize("one", cases.first(fault.load(), lambda one: one.check), ids=lambda one: str(one.name))
 def test_a_fault_whose_lines_were_cut_off_is_not_passed(one: fault.Fault) -> None:
-    assert list(cuts.hidden(one, MOST)) == []
+    assert list(cuts.hidden(one)) == []
 
 
 @pytest.mark.parametrize("name", [name for name in cuts.ends() if cuts.ends()[name]["end"] == cuts.STATUS])

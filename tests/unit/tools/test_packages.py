@@ -25,7 +25,7 @@ MADE = packages.Release("1.2.0-rc.1", "somebody", "https://example.com/x", 17000
 LACKING = [tool for tool in ("dpkg-deb", "rpmbuild", "rpm2cpio", "rpm") if not shutil.which(tool)]
 pytestmark = [
     pytest.mark.skipif(bool(LACKING), reason=f"not here: {', '.join(LACKING)}"),
-    pytest.mark.thorough(every=True),
+    pytest.mark.thorough,
 ]
 
 

@@ -94,7 +94,7 @@ def test_a_refused_one_is_built_for_a_rehearsal_alone(
     assert told.out == (rehearsed if words else "")
 
 
-@pytest.mark.thorough(every=True)
+@pytest.mark.thorough
 @pytest.mark.skipif(bool(LACKING), reason=f"not here: {', '.join(LACKING)}")
 def test_it_is_whole_and_its_sums_are_right(tmp_path: Path) -> None:
     made = packages.release()

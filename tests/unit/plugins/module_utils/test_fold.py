@@ -42,16 +42,6 @@ def one(name: str) -> list[Line]:
     return folded(trouble(run.judged(known)))
 
 
-@pytest.mark.parametrize("known", fault.load(), ids=lambda known: known.name)
-def test_no_check_is_lost_and_none_is_told_twice(known: fault.Fault) -> None:
-    bad = trouble(run.judged(known))
-    found = folded(bad)
-    everything = [id(check) for line in found for check in (line.check, *line.alike, *line.behind)]
-    assert sorted(everything) == sorted(map(id, bad))
-    # What is wrong is told before what could not be looked at because of it.
-    assert all(line.check.result == "fail" for line in found if any(entry.result == "fail" for entry in line.behind))
-
-
 @pytest.mark.parametrize("board", ["hgx-h100-8", "gb200-nvl72-node", "hgx-b200-8", "dgx-1-v100", "h100-pcie-2"])
 def test_a_hung_nvidia_smi_is_one_line(board: str) -> None:
     (line,) = lines(board, hung=tuple(SMI))

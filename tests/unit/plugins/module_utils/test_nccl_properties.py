@@ -36,14 +36,13 @@ from ansible_collections.ibready.cluster.plugins.module_utils._nccl.manage impor
 from ansible_collections.ibready.cluster.plugins.module_utils._nccl.release import NEWEST
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import strtoll
 from ansible_collections.ibready.cluster.plugins.module_utils._rails import nccl_number
-from tests import cases
 from tests.gauntlet.render import boards, node, render
 from tests.gauntlet.tree import Tree
 from tests.unit.nccl_strategies import DERIVED, fleets, hosts, policies
 
 pytestmark = pytest.mark.thorough
 
-many = settings(max_examples=cases.of(200), deadline=None, database=None)
+many = settings(max_examples=200, deadline=None, database=None)
 
 
 @many

@@ -23,7 +23,6 @@ from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils import _data, _parse
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import names
-from tests import cases
 from tests.unit.parsers import (
     ALL,
     BINARY,
@@ -40,7 +39,7 @@ from tests.unit.parsers import (
 
 pytestmark = pytest.mark.thorough
 
-few = settings(max_examples=cases.of(100), deadline=None, database=None)
+few = settings(max_examples=100, deadline=None, database=None)
 
 
 def each(found: list[Parser]) -> Any:

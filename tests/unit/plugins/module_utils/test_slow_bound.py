@@ -33,13 +33,12 @@ from ansible_collections.ibready.cluster.plugins.module_utils._slow.advice impor
 from ansible_collections.ibready.cluster.plugins.module_utils._slow.bound import Bound, judged
 from ansible_collections.ibready.cluster.plugins.module_utils._slow.compare import compared
 from ansible_collections.ibready.cluster.plugins.module_utils._slow.numbers import period
-from tests import cases
 from tests.unit import slow_jobs
 from tests.unit.slow_jobs import Job, Plan, steps
 
 pytestmark = pytest.mark.thorough
 
-JOBS, HEALTHY = cases.of(300), cases.of(60)
+JOBS, HEALTHY = 300, 60
 # Seeds that no threshold was chosen by.
 FIRST = 100_000
 

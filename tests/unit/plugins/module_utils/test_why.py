@@ -137,7 +137,7 @@ def test_faults_that_texts_show_are_found_in_them_alone() -> None:
 
 
 @pytest.mark.thorough
-@settings(max_examples=cases.of(150), deadline=None, database=None)
+@settings(max_examples=150, deadline=None, database=None)
 @given(
     st.lists(st.sampled_from([*IBSTAT.splitlines()[:12], *DMESG.splitlines()[:6], "", "```", "> ", "---", "\0", "{"])),
     st.text(max_size=200),

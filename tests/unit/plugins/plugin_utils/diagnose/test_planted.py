@@ -25,9 +25,6 @@ from tests.gauntlet.tree import Tree
 from tests.unit import corpus, fleets
 from tests.unit.harmless import mentions, touches
 
-# Its faults are chosen already.
-pytestmark = pytest.mark.thorough(every=True)
-
 H100 = "hgx-h100-8"
 ROCE = "hgx-h200-8-roce"
 # Of a check, faults on boards of both fabrics: what the cause is goes by what its evidence is of.
