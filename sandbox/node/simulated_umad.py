@@ -39,6 +39,8 @@ RUN = "/run/ibready-sandbox"
 _SERVER_PORT = 7070
 _SLOTS = 10
 _SLOT_WAIT = 20.0
+# How often a tool that was started is asked whether it has a place, every 4 ms.
+_START_LOOKS = 250
 # What the library panics with when another node's tool took the place between our look and its
 # connection; nothing was sent to the fabric by then.
 _NO_PLACE = b"sim_init: connect failed"
@@ -287,8 +289,8 @@ def watch_for_deadlock(pid: int) -> None:
 
 
 def wait_for_start(child: subprocess.Popen[bytes]) -> int | None:
-    """Return ibsim's number of a tool once it has one; None where it ended, or has none in 1 s."""
-    for _ in range(250):
+    """Return ibsim's number of a tool once it has one; None where it ended, or has none in a second."""
+    for _ in range(_START_LOOKS):
         if child.poll() is not None:
             return None
         slot = slot_of(child.pid)

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -22,11 +24,20 @@ def test_what_a_function_returns_and_costs_is_told() -> None:
     assert busy.cpu_seconds > done.cpu_seconds
 
 
-def test_what_takes_too_long_is_ended_and_so_are_its_tools(tmp_path: Path) -> None:
+def test_what_takes_too_long_is_ended_and_so_are_its_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = tmp_path / "pid"
+    waited = bounded.select.select
+
+    def late(*asked: Any) -> Any:
+        """The time is over when the tool is there, however long a busy machine takes to start it."""
+        while not mark.exists() or not mark.read_text():
+            time.sleep(0.02)
+        return waited(*asked)
+
+    monkeypatch.setattr(bounded, "select", SimpleNamespace(select=late))
 
     def hang() -> bytes:
-        tool = subprocess.Popen(["sleep", "60"])
+        tool = subprocess.Popen(["sleep", "600"])
         try:
             mark.write_text(str(tool.pid))
             tool.wait()
@@ -37,7 +48,7 @@ def test_what_takes_too_long_is_ended_and_so_are_its_tools(tmp_path: Path) -> No
 
     begun = time.monotonic()
     done = bounded.run(hang, 0.5)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 60
     assert (done.said, done.why) == (None, "no answer within 0.5 s")
     with pytest.raises(ProcessLookupError):
         os.kill(int(mark.read_text()), 0)
@@ -46,12 +57,12 @@ def test_what_takes_too_long_is_ended_and_so_are_its_tools(tmp_path: Path) -> No
 def test_what_does_not_listen_is_killed() -> None:
     def deaf() -> bytes:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        time.sleep(60)
+        time.sleep(600)
         return b""
 
     begun = time.monotonic()
     assert bounded.run(deaf, 0.3).said is None
-    assert time.monotonic() - begun < 6
+    assert time.monotonic() - begun < 60
 
 
 def test_what_goes_wrong_is_no_answer(capfd: pytest.CaptureFixture[str]) -> None:

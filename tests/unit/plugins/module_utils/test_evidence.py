@@ -133,9 +133,9 @@ class TestLiveCommands:
     @pytest.mark.parametrize(
         "script",
         [
-            pytest.param("echo early; sleep 60", id="answers and hangs"),
-            pytest.param("exec sleep 60 >&- 2>&-", id="closes its pipes and hangs"),
-            pytest.param("sleep 60 & exit 0", id="leaves a child on its pipes"),
+            pytest.param("echo early; sleep 600", id="answers and hangs"),
+            pytest.param("exec sleep 600 >&- 2>&-", id="closes its pipes and hangs"),
+            pytest.param("sleep 600 & exit 0", id="leaves a child on its pipes"),
         ],
     )
     def test_a_hanging_tool_is_ended_at_the_timeout(self, ibstat: Tool, script: str) -> None:
@@ -143,12 +143,12 @@ class TestLiveCommands:
         began = time.monotonic()
         with pytest.raises(Unavailable, match=r"no complete answer within 0\.3 s"):
             Live(timeout=0.3).run("ibstat")
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 60
 
     def test_the_children_of_a_hanging_tool_are_ended_too(self, ibstat: Tool, tmp_path: Path) -> None:
-        ibstat(f"sleep 60 & echo $! > {tmp_path}/child; wait")
+        ibstat(f"sleep 600 & echo $! > {tmp_path}/child; wait")
         with pytest.raises(Unavailable):
-            Live(timeout=0.5).run("ibstat")
+            Live(timeout=3).run("ibstat")
         child = int((tmp_path / "child").read_text())
         assert ended(child)
 

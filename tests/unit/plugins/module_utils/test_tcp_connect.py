@@ -66,8 +66,9 @@ def reset(caller: socket.socket) -> None:
 
 
 def silence(caller: socket.socket) -> None:
-    caller.recv(4096)
-    time.sleep(0.8)
+    # Until whoever called gives up.
+    while caller.recv(4096):
+        pass
 
 
 def namesake(caller: socket.socket) -> None:
@@ -89,7 +90,7 @@ def namesake(caller: socket.socket) -> None:
 def test_who_is_not_our_listener_is_not_taken_for_it(
     serve: Serve, talk: Callable[[socket.socket], None], outcome: str, said: str
 ) -> None:
-    (found,) = ask([Peer("n2", LOOPBACK, (serve(talk),))], TOKEN, 0.5)
+    (found,) = ask([Peer("n2", LOOPBACK, (serve(talk),))], TOKEN, 2 if talk is silence else 30)
     assert found.outcome == outcome
     assert said in found.said
     assert found.ms is not None
@@ -98,16 +99,16 @@ def test_who_is_not_our_listener_is_not_taken_for_it(
 def test_a_held_port_is_only_connected_to(serve: Serve) -> None:
     heard: list[bytes] = []
     port = serve(lambda caller: heard.append(caller.recv(100)))
-    (found,) = ask([Peer("n2", LOOPBACK, (), held=(port,))], TOKEN, 2)
+    (found,) = ask([Peer("n2", LOOPBACK, (), held=(port,))], TOKEN, 30)
     assert (found.outcome, found.said) == ("connected", "")
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + 60
     while not heard and time.monotonic() < deadline:
         time.sleep(0.01)
     assert heard == [b""]
 
 
 def test_without_a_token_whoever_accepts_will_do(serve: Serve) -> None:
-    (found,) = ask([Peer("n2", LOOPBACK, (serve(close),))], b"", 2)
+    (found,) = ask([Peer("n2", LOOPBACK, (serve(close),))], b"", 30)
     assert found.outcome == "connected"
 
 
@@ -121,12 +122,13 @@ def test_all_are_asked_at_once_and_told_in_order() -> None:
             closed.bind((LOOPBACK, 0))
             ports = (full.getsockname()[1], closed.getsockname()[1])
             begun = time.monotonic()
-            found = ask([Peer(f"n{index}", LOOPBACK, ports) for index in range(10)], TOKEN, 0.6)
+            found = ask([Peer(f"n{index}", LOOPBACK, ports) for index in range(30)], TOKEN, 2)
             took = time.monotonic() - begun
-    assert [one.server for one in found] == [f"n{index}" for index in range(10) for _ in ports]
-    assert [one.outcome for one in found] == ["dropped", "refused"] * 10
+    assert [one.server for one in found] == [f"n{index}" for index in range(30) for _ in ports]
+    assert [one.outcome for one in found] == ["dropped", "refused"] * 30
     assert {one.ms for one in found} == {None}
-    assert took < 5
+    # One after the other they would take 60 s.
+    assert took < 30
 
 
 def test_a_name_without_an_address_is_told_and_does_not_hold_up_others(
@@ -139,7 +141,7 @@ def test_a_name_without_an_address_is_told_and_does_not_hold_up_others(
         if host == "nowhere":
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         if host == "slow":
-            slow.wait(5)
+            slow.wait(600)
         return real(LOOPBACK, *args, **kwargs)
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
@@ -148,13 +150,13 @@ def test_a_name_without_an_address_is_told_and_does_not_hold_up_others(
         port = closed.getsockname()[1]
         names = ("nowhere", "slow", "a..b", "node3")
         begun = time.monotonic()
-        found = ask([Peer(name, name, (port,)) for name in names], TOKEN, 0.5)
+        found = ask([Peer(name, name, (port,)) for name in names], TOKEN, 2)
         took = time.monotonic() - begun
         slow.set()
     assert [one.outcome for one in found] == ["unresolved", "unresolved", "refused", "refused"]
     assert found[0].said == "Name or service not known"
-    assert found[1].said == "no answer from the resolver within 0.5 s"
-    assert took < 3
+    assert found[1].said == "no answer from the resolver within 2 s"
+    assert took < 30
 
 
 def test_the_second_address_of_a_name_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,9 +165,9 @@ def test_the_second_address_of_a_name_is_tried(monkeypatch: pytest.MonkeyPatch) 
         closed.bind(("127.0.0.3", port))
         two = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0)) for address in ("127.0.0.3", LOOPBACK)]
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_more: two)
-        (found,) = ask([Peer("n2", "n2", (port,))], b"", 2)
+        (found,) = ask([Peer("n2", "n2", (port,))], b"", 30)
         assert found.outcome == "connected"
-        (found,) = ask([Peer("n2", "n2", (1,))], b"", 2)
+        (found,) = ask([Peer("n2", "n2", (1,))], b"", 30)
     assert (found.outcome, found.said) == ("refused", "127.0.0.3: connection refused")
 
 

@@ -126,7 +126,7 @@ def test_a_build_that_is_ended_leaves_nothing_running(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(base.podman, "prefix", list)
-    monkeypatch.setattr(base, "_BUILD_SECONDS", 1 if how == "late" else 60)
+    monkeypatch.setattr(base, "_BUILD_SECONDS", 3 if how == "late" else 60)
     note = tmp_path / "pid"
 
     def interrupt(self: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
@@ -137,9 +137,9 @@ def test_a_build_that_is_ended_leaves_nothing_running(
     if how == "interrupted":
         monkeypatch.setattr(base.subprocess.Popen, "communicate", interrupt)
     with pytest.raises((SandboxError, KeyboardInterrupt)):
-        base._root(["sh", "-c", f"sleep 30 & echo $! > {note}; wait"], "no image")
+        base._root(["sh", "-c", f"sleep 600 & echo $! > {note}; wait"], "no image")
     stat = Path(f"/proc/{note.read_text().strip()}/stat")
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while stat.exists() and stat.read_text().split()[2] != "Z":
         assert time.monotonic() < deadline
         time.sleep(0.05)
