@@ -111,6 +111,11 @@ class Sites(ast.NodeVisitor):
         elif isinstance(node.value, (int, float)):
             self._change(self._begin(node), self._end(node), str(node.value + 1))
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """Without its decorators: that a dataclass is frozen is for the reader."""
+        for one in node.body:
+            self.visit(one)
+
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         """Positions within are not exact before Python 3.12."""
 
