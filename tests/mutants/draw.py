@@ -227,7 +227,7 @@ def caught(trial: Trial, mutant: Mutant, tests: list[str], area: str) -> str | N
             if failed is None:
                 break
             alone = failed.partition("::")[0]
-            if not failed or alone not in run or trial.fails(alone) is None:
+            if not failed or alone not in run or trial.fails(*(run if "-k" in run else [alone])) is None:
                 return failed or "it comes to no end"
             # This file fails without the change as well.
             run = [one for one in run if one != alone]

@@ -98,7 +98,10 @@ def test_a_host_that_sends_our_variables_is_refused_at_its_first_word(
     answer = {"changed": False, **told, "ansible_facts": facts}
     monkeypatch.setattr(ActionBase, "_execute_module", lambda *_, **__: dict(answer))
     variables = inventory(n1={})
-    reported = action(first.ActionModule, variables, {}).run(task_vars=variables)
+    args = {"group": "asked"} if first is node_facts else {}
+    reported = action(first.ActionModule, variables, args).run(task_vars=variables)
+    # Of whom nobody knows anything, nobody makes a host of the run.
+    assert reported.get("add_group") == (None if facts is EVIL or first is hostverify else "asked")
     assert told.keys() & reported.keys() == (set() if facts is EVIL else set(told))
     assert bool(reported.get("failed")) is (facts is EVIL)
     if facts is EVIL:

@@ -14,6 +14,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._rails import hcas
         ("MT41692", "32.39.3804", "BlueField-3", 400.0),
         ("MT4126", "28.37.1014", "ConnectX-7", 0.0),
         ("MT4126", "", "MT4126", 0.0),
+        # No model is known by a number that nobody says.
+        ("MT4126", "0.1.1", "MT4126", 0.0),
+        ("MT4126", "1.1.1", "MT4126", 0.0),
         ("MT9999", "", "MT9999", 0.0),
         ("InfiniPath_QLE7340", "", "InfiniPath_QLE7340", 0.0),
         ("", "", "", 0.0),

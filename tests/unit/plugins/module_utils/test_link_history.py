@@ -44,6 +44,13 @@ UP = 10 * DAY_S
         ("bnxt_en 0000:01:00.0 eth2: NIC Link is Down", "interface", False, ("", "0000:01:00.0", "eth2", 0)),
         ("ice 0000:01:00.0 ens1: NIC Link is up 100 Gbps", "interface up", True, ("", "0000:01:00.0", "ens1", 0)),
         ("mlx4_en: eth3: Link Down", "interface", False, ("", "", "eth3", 0)),
+        ("mlx4_en: eth3: Link Up", "interface up", True, ("", "", "eth3", 0)),
+        (
+            "mlx5_core 0000:0b:00.0: Port module event: module 0, Cable plugged",
+            "cable up",
+            True,
+            ("", "0000:0b:00.0", "", 0),
+        ),
         ("IPv6: ADDRCONF(NETDEV_CHANGE): ib0: link becomes ready", "ready", True, ("", "", "ib0", 0)),
     ],
 )

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every combination of stack, operator, plugin, network and nodes: what is rendered is valid, and
-its parts agree."""
+"""Combinations of stack, operator, plugin, network and nodes: what is rendered is valid, and its parts agree.
+
+Of any two of these every pair of choices, and with IBREADY_CASES=all every combination.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,10 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubern
     render,
     script,
 )
+from tests import cases
 from tests.unit import clusters
 from tests.unit.clusters import IMAGE, IPAM, MATRIX, REGISTRY, Like
 from tests.unit.plugins.plugin_utils.kubernetes import judge
-
-pytestmark = pytest.mark.thorough
 
 LINT = YamlLintConfig(file=str(Path(__file__).parents[5] / ".yamllint"))
 # What the plan leaves to the GPU Operator.
@@ -61,10 +62,24 @@ PLUGINS = {
     "hostdev": {"plugin": "hostdev", "ipam": IPAM},
 }
 NETWORKS = ("SriovNetwork", "SriovIBNetwork", "MacvlanNetwork", "HostDeviceNetwork")
-CASES = [
+EVERY = [
     *itertools.product(FLAVOURS, WHO, BOARDS, PLUGINS, (2,)),
     *itertools.product(["doca"], ["host"], BOARDS, PLUGINS, (1,)),
 ]
+
+
+def of_pairs(every: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """So many of these that each two choices that meet in one of them meet in one that is taken."""
+    met = {case: set(itertools.combinations(enumerate(case), 2)) for case in every}
+    left = set().union(*met.values())
+    found = []
+    while left:
+        found.append(max(every, key=lambda case: len(met[case] & left)))
+        left -= met[found[-1]]
+    return found
+
+
+CASES = EVERY if cases.ALL else of_pairs(EVERY)
 
 
 @functools.cache
