@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Evidence, entry_name
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Missing, Output, Unavailable
 
@@ -32,7 +34,8 @@ class Damaged:
         self._item = item
         self._kind = kind
         self._commands = {one for one in item.split("|") if not one.startswith("/")}
-        self._paths = [one.split("/") for one in item.split("|") if one.startswith("/")]
+        paths = [one for one in item.split("|") if one.startswith("/")]
+        self._path = re.compile("|".join("[^/]*".join(map(re.escape, one.split("*"))) for one in paths))
         self.recorded = source.recorded
         self.hits = 0
 
@@ -94,8 +97,4 @@ class Damaged:
             raise (Missing if what.startswith("/") else Unavailable)(what, absent)
 
     def _matches(self, path: str) -> bool:
-        parts = path.split("/")
-        return any(
-            len(wanted) == len(parts) and all(one in ("*", part) for one, part in zip(wanted, parts, strict=True))
-            for wanted in self._paths
-        )
+        return self._path.fullmatch(path) is not None

@@ -69,6 +69,8 @@ class Tree:
     later: dict[str, bytes] = field(default_factory=dict)
     later_commands: dict[str, Output] = field(default_factory=dict)
     _names: _Names | None = field(default=None, repr=False, compare=False)
+    # Where folders are, behind the links on the way: thousands of files are asked for by some dozens of them.
+    _places: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def command(self, name: str, stdout: str, rc: int = 0, stderr: str = "") -> None:
         """What this command prints; the last word wins."""
@@ -85,6 +87,7 @@ class Tree:
     def symlink(self, path: str, target: str) -> None:
         """A symbolic link with this text."""
         self.links[path] = target
+        self._places.clear()
 
     def folder(self, path: str) -> None:
         """A directory that may be empty."""
@@ -106,6 +109,7 @@ class Tree:
             del kind[name]
         self.folders -= folders
         self._names = None
+        self._places.clear()
 
     # What Evidence asks.
 
@@ -182,13 +186,22 @@ class Tree:
 
     def _resolve(self, path: str, *, last: bool = True) -> str:
         """Follow the links on the way; the last component only if ``last``."""
-        parts = posixpath.normpath(path).strip("/").split("/")
-        place = ""
-        for at, part in enumerate(parts):
-            place = f"{place}/{part}"
-            for _hop in range(20):
-                if place not in self.links or (at == len(parts) - 1 and not last):
-                    break
-                head = posixpath.dirname(place)
-                place = posixpath.normpath(posixpath.join(head, self.links[place]))
+        folder, _slash, name = posixpath.normpath(path).strip("/").rpartition("/")
+        place = f"{self._folder(folder)}/{name}"
+        return self._followed(place) if last else place
+
+    def _folder(self, path: str) -> str:
+        """Where a folder is, named without the slashes at its ends."""
+        if not path:
+            return ""
+        if path not in self._places:
+            above, _slash, name = path.rpartition("/")
+            self._places[path] = self._followed(f"{self._folder(above)}/{name}")
+        return self._places[path]
+
+    def _followed(self, place: str) -> str:
+        for _hop in range(20):
+            if place not in self.links:
+                break
+            place = posixpath.normpath(posixpath.join(posixpath.dirname(place), self.links[place]))
         return place

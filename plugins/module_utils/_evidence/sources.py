@@ -445,8 +445,9 @@ class Cached:
             try:
                 self._known[key] = ask()
             except Unavailable as exc:
-                self._known[key] = exc
+                self._known[key] = type(exc)(exc.what, exc.reason)
         known = self._known[key]
         if isinstance(known, Unavailable):
-            raise known
+            # Each time a new one: what was raised holds on to all that was at hand where it was.
+            raise type(known)(known.what, known.reason)
         return known  # type: ignore[return-value]

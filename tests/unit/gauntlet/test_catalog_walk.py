@@ -56,6 +56,7 @@ def healthy(board: str) -> tuple[Node, Tree, tuple[Check, ...]]:
     return node, tree, tuple(_verify.verify(tree, from_inventory(node.expect)).checks)
 
 
+@cache
 def boards_where(check_id: str, result: str) -> list[str]:
     return [
         board

@@ -15,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.check impo
     Check,
     verdict,
 )
+from tests import cases
 from tests.gauntlet import fault, render, run
 
 BOARD = "hgx-h200-8-roce"
@@ -33,7 +34,7 @@ def judged(one: fault.Fault | fault.Oddity, **words: Any) -> list[Check]:
     return run.judge(described, tree)
 
 
-@pytest.mark.parametrize("one", [pytest.param(one, id=one.name) for one in FAULTS])
+@pytest.mark.parametrize("one", [pytest.param(one, id=one.name) for one in cases.some(FAULTS, lambda one: one.check)])
 def test_every_fault_of_roce_is_found_without_a_word(one: fault.Fault) -> None:
     checks = judged(one)
     found = [check for check in checks if check.id == one.check and check.result == "fail"]

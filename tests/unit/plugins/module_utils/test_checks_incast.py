@@ -14,8 +14,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data.roce_counter
 from ansible_collections.ibready.cluster.plugins.module_utils._fleet import entries_incast, incast
 from ansible_collections.ibready.cluster.plugins.module_utils._fleet.incast import Incast, Side
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from tests import cases
 
-SOME = settings(max_examples=150, deadline=None, database=None)
+SOME = settings(max_examples=150 if cases.ALL else 50, deadline=None, database=None)
 KEYS = (*data.by_ethtool(), *data.hw())
 MOST = 2**64 - 1
 RATE = 400.0

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import gc
 import json
 import os
 import stat
 import time
+import traceback
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +15,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import (
     Bundle,
+    Cached,
     Evidence,
     Live,
     Missing,
@@ -413,6 +417,25 @@ class TestBundleManifest:
 
     def test_without_a_manifest_the_directory_names_the_host(self, tmp_path: Path) -> None:
         assert bundle_with(tmp_path / "node7", {}).manifest.host == "node7"
+
+
+def test_what_could_not_be_told_keeps_nothing_of_where_it_was_asked(tmp_path: Path) -> None:
+    seen = Cached(bundle_with(tmp_path / "b", {}))
+    kept = weakref.ref(seen)
+    depth = 0
+    for _ in range(3):
+        try:
+            seen.read("/absent")
+        except Unavailable as exc:
+            depth = len(list(traceback.walk_tb(exc.__traceback__)))
+    # Each is raised from here alone, and not from where it was before as well.
+    assert depth == 3
+    gc.disable()
+    try:
+        del seen
+        assert kept() is None
+    finally:
+        gc.enable()
 
 
 def test_a_pause_takes_the_place_of_every_wait() -> None:

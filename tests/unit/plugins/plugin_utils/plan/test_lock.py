@@ -29,6 +29,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import 
     where,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.make import Host, make
+from tests import cases
 from tests.unit.on_disk import damaged
 from tests.unit.plugins.plugin_utils.plan.nodes import LATER, NOW, PRINT, SITES, host, node
 
@@ -81,7 +82,7 @@ def cluster() -> locks.Lock:
     )
 
 
-@settings(max_examples=400)
+@settings(max_examples=400 if cases.ALL else 100)
 @given(data=st.data())
 def test_a_damaged_lock_is_refused_or_says_what_it_said(data: st.DataObject) -> None:
     whole = locks.text(cluster()).encode()

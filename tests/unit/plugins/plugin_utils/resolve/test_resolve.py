@@ -28,6 +28,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.poli
     from_variables,
 )
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.refuse import Refusal
+from tests import cases
 from tests.unit.plugins.plugin_utils.resolve.hosts import TODAY, platform
 
 
@@ -272,7 +273,7 @@ _HOSTS = ["h100", "a100", "b200", "b300", "gb200", "v100", "cpu"]
 _SYSTEMS = ["ubuntu24.04", "ubuntu20.04", "rhel9.4", "debian13", ""]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150 if cases.ALL else 50, deadline=None)
 @given(
     host=st.sampled_from(_HOSTS),
     system=st.sampled_from(_SYSTEMS),
