@@ -88,6 +88,8 @@ def test_the_verdict_its_trouble_and_its_cost_are_told(tmp_path: Path, tree: Tre
     seen = Look("n", ("ib",), (down, good), 17.5, 2.0, 0.5, 4096)
     assert metrics.write(str(tmp_path), seen, tree) == []
     assert [path.name for path in tmp_path.iterdir()] == ["ibready.prom"]
+    # The exporter reads it as a user of its own.
+    assert (tmp_path / "ibready.prom").stat().st_mode & 0o777 == 0o644
     text = (tmp_path / "ibready.prom").read_text()
     for line in (
         'ibready_verdict{verdict="not_ready"} 1',

@@ -7,8 +7,10 @@ import json
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.host import check_bmc
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.ipmi_sdr import Sensor
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
 from tests.gauntlet import fault, render
 from tests.gauntlet.node import Node
@@ -186,3 +188,17 @@ def test_a_disk_has_a_share_or_room_for_images_left(size: float, left: float, ex
     row = f"xfs {kib[0]} {kib[1]} 200000000 190000000 /data\n"
     tree.command("df", tree.commands["df"].stdout.replace("tmpfs", f"{row}tmpfs", 1))
     assert result(node, tree, "host.disk.space") == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "entity", "reading", "cause"),
+    [
+        ("Tray 3", 29, "Redundancy Lost", "a fan has failed"),
+        ("Tray 3", 7, "2400 RPM", "a fan has failed"),
+        ("Tray 3", 10, "Failure detected", "a power supply has failed"),
+        ("Fan 3", 10, "Failure detected", "a fan has failed"),
+        ("PSU1", 7, "Failure detected", "a power supply has failed"),
+    ],
+)
+def test_a_sensor_s_cause_is_told_by_what_it_belongs_to(name: str, entity: int, reading: str, cause: str) -> None:
+    assert check_bmc._why(Sensor(name, 1, "cr", entity, reading)).startswith(cause)

@@ -174,6 +174,7 @@ class TestBars:
         ("told", "said"),
         [
             pytest.param(bars(assigned=False), "128 GiB has no address", id="kept its size"),
+            pytest.param(Reading((Bar(0, 256 << 20, False),)), "256 MiB has no address", id="the smallest"),
             pytest.param(Reading((Bar(0xC5000000, 16 << 20, True),)), "largest is 16 MiB", id="emptied"),
             pytest.param(Reading(()), "largest is 0 MiB", id="nothing at all"),
         ],
