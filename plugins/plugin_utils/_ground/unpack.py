@@ -11,19 +11,30 @@ import tarfile
 import tempfile
 import zlib
 from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from typing import Any
 
 from ...module_utils._evidence import manifest
+from ...module_utils._ground.bound import Bound
 from ...module_utils._ground.command import Unavailable
+from . import child
 
 ENDING = ".tar.gz"
 # A bundle of a host has some thousand files and a few MiB, 12 parts deep; a log may have more.
-MEMBERS = 200_000
-BYTES = 1024 * 1024 * 1024
+MEMBERS: Bound = 200_000
+BYTES: Bound = 1024 * 1024 * 1024
 # What is no deeper can be removed again.
-_PARTS = 40
-_LENGTH = 1024
-_PART = 255
+_PARTS: Bound = 40
+_LENGTH: Bound = 1024
+_PART: Bound = 255
+# Of a header before a member, which tells a long name and a time; and of all such headers together.
+_HEADER: Bound = 2 * 1024
+_HEADERS: Bound = 4 * 1024 * 1024
+# The largest archive that is taken needs a tenth of it.
+_SECONDS: Bound = 300
+_EXTENDED = (
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+)
 _BLOCK = 1 << 20
 # What the archive is to blame for, and not the controller.
 _THEIRS = (errno.EEXIST, errno.EINVAL, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOTDIR)
@@ -69,19 +80,32 @@ def check_name(host: str) -> None:
 
 
 def unpack(archive: Path, place: Path, only: str = "") -> None:
-    """Files and folders of an archive into an empty folder, bounded in number and size.
+    """Files and folders of an archive into an empty folder, bounded in number, size and time.
 
+    A process of its own reads it, which is ended at the deadline: what archives are read by has had holes before.
     ``only``: the one name that everything has to be below; "" for any. Raises UnpackError, OSError.
     """
     try:
-        with gzip.open(archive) as text:
-            _unpack(archive, cast("IO[bytes]", _Small(archive, text)), place, only)
-    except UnpackError:
-        raise
-    except OSError as exc:
-        if not isinstance(exc, gzip.BadGzipFile) and exc.errno not in _THEIRS:
-            raise
+        refused, number, why = child.within(_SECONDS, lambda: _tried(archive, place, only))
+    except child.ChildError as exc:
         raise UnpackError(f"{archive} cannot be unpacked: {exc}") from exc
+    if refused:
+        raise UnpackError(why)
+    if why:
+        raise OSError(number, why)
+
+
+def _tried(archive: Path, place: Path, only: str) -> tuple[bool, int, str]:
+    """Whether the archive is to blame, the number of the error where it is not, and why; "" where all is there."""
+    try:
+        with gzip.open(archive) as text, _Archive(fileobj=text) as stream:
+            _unpack(archive, stream, place, only)
+    except UnpackError as exc:
+        return True, 0, str(exc)
+    except OSError as exc:
+        theirs = isinstance(exc, gzip.BadGzipFile) or exc.errno in _THEIRS
+        why = f"{archive} cannot be unpacked: {exc}" if theirs else exc.strerror or str(exc)
+        return theirs, exc.errno or 0, why
     except (
         EOFError,
         OverflowError,
@@ -90,40 +114,50 @@ def unpack(archive: Path, place: Path, only: str = "") -> None:
         tarfile.TarError,
         zlib.error,
     ) as exc:
-        raise UnpackError(f"{archive} cannot be unpacked: {exc}") from exc
+        return True, 0, f"{archive} cannot be unpacked: {exc}"
+    return False, 0, ""
 
 
-class _Small:
-    """A stream of which nothing large is read at once: tarfile takes headers whole into memory."""
+class _Header(tarfile.TarInfo):
+    """Of the headers that tarfile is clever about only those of collect's, and no larger: it reads them whole."""
 
-    def __init__(self, archive: Path, stream: gzip.GzipFile) -> None:
-        self._archive, self._stream = archive, stream
-        self.seek, self.tell = stream.seek, stream.tell
+    def _proc_member(self, archive: Any) -> Any:
+        if self.type in _EXTENDED:
+            archive.headers += 1
+            archive.header_bytes += self.size
+            if not 0 <= self.size <= _HEADER or archive.header_bytes > _HEADERS:
+                raise UnpackError(f"{archive.name} holds a header that is too long for a bundle")
+        elif self.type == tarfile.GNUTYPE_SPARSE:
+            self._sparse()
+        return super()._proc_member(archive)  # type: ignore[misc]
 
-    def read(self, size: int) -> bytes:
-        """As of a file."""
-        if not 0 <= size <= 2 * _BLOCK:
-            raise UnpackError(f"{self._archive} holds a header that is larger than a bundle's")
-        return self._stream.read(size)
+    def _sparse(self, *_unused: Any) -> None:
+        raise UnpackError(f"the archive holds {self.name[:_SHOWN]!r}, a sparse file: a bundle has none")
+
+    _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _sparse
 
 
-def _unpack(archive: Path, text: IO[bytes], place: Path, only: str) -> None:
+class _Archive(tarfile.TarFile):
+    tarinfo = _Header
+    headers = header_bytes = 0
+
+
+def _unpack(archive: Path, stream: _Archive, place: Path, only: str) -> None:
     left = BYTES
     made: set[PurePosixPath] = set()
-    with tarfile.open(fileobj=text, mode="r:") as stream:
-        for number, member in enumerate(stream):
-            left -= max(member.size, 0)
-            name = _name(archive, member, only)
-            folder = name if member.isdir() else name.parent
-            # With those that are only on the way to a file.
-            new = () if folder in made else (*reversed(folder.parents), folder)
-            made.update(new)
-            if number + len(made) > MEMBERS or left < 0:
-                raise UnpackError(f"{archive} holds more than a bundle does")
-            for path in new:
-                (place / path).mkdir(mode=0o700, exist_ok=True)
-            if not member.isdir():
-                _write(stream, member, place / name)
+    for number, member in enumerate(stream):
+        left -= max(member.size, 0)
+        name = _name(archive, member, only)
+        folder = name if member.isdir() else name.parent
+        # With those that are only on the way to a file.
+        new = () if folder in made else (*reversed(folder.parents), folder)
+        made.update(new)
+        if number + stream.headers + len(made) > MEMBERS or left < 0:
+            raise UnpackError(f"{archive} holds more than a bundle does")
+        for path in new:
+            (place / path).mkdir(mode=0o700, exist_ok=True)
+        if not member.isdir():
+            _write(stream, member, place / name)
 
 
 def _name(archive: Path, member: tarfile.TarInfo, only: str) -> PurePosixPath:
