@@ -11,10 +11,11 @@ import pickletools
 import struct
 from typing import Any
 
+from .._ground.bound import Bound
 from .._ground.text import ParseError
 
-_MOST_BYTES = 256 * 1024 * 1024
-_MOST_LONG = 16
+_MOST_BYTES: Bound = 256 * 1024 * 1024
+_MOST_LONG: Bound = 16
 _MARK = object()
 # Operations by their byte: those that give a thing of their own, and those whose argument is a number of this form.
 _THINGS: dict[int, Any] = {ord("N"): None, 0x88: True, 0x89: False}

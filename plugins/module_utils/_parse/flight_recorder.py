@@ -11,8 +11,9 @@ import json
 import re
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any, Iterable, Mapping
+from typing import Any, Iterable, Mapping, Sized
 
+from .._ground.bound import Bound
 from .._ground.text import ParseError, clean_lines, printable, to_short_int
 from . import _collective_names, _plain_pickle
 from ._times import Collective, Times, Waiting
@@ -21,11 +22,14 @@ _TOOL = "flight_recorder"
 NOTHING: dict[str, Any] = {"version": None, "nccl": None, "groups": [], "entries": [], "unread": 0}
 COMPLETED, STARTED, SCHEDULED = "completed", "started", "scheduled"
 _STATES = (COMPLETED, STARTED, SCHEDULED)
-_MOST_ENTRIES = 1_000_000
+_MOST_ENTRIES: Bound = 1_000_000
 _MOST_DIMENSIONS = 64
+# Of a whole dump: entries, sizes, dimensions, groups and ranks, however often a pickle names the same. A ring of 20,000
+# entries with 100 tensors each has fewer.
+_MOST_VISITED: Bound = 4_000_000
 _DIGITS = 20
 # Letters of the list of a group's ranks.
-_MOST_RANKS = 1_000_000
+_MOST_RANKS: Bound = 1_000_000
 _NUMBERS = re.compile(r"[0-9]{1,9}")
 
 
@@ -94,6 +98,19 @@ def parse_bytes(data: bytes) -> FlightRecorder:
     return _dump(_plain_pickle.load(_TOOL, data))
 
 
+class _Visits:
+    """How much of a dump is still looked at: some bytes of a pickle may stand for a list of a million again and again."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_VISITED
+
+    def of(self, values: Sized) -> None:
+        """Count them, and what holds them."""
+        self._left -= 1 + len(values)
+        if self._left < 0:
+            raise ParseError(_TOOL, 0, "", f"more than {_MOST_VISITED:,} elements, more than are read")
+
+
 def _dump(told: Any) -> FlightRecorder:
     # Before 2.3 it was the list of entries alone.
     whole: Mapping[Any, Any] = {"entries": told} if isinstance(told, list) else told if isinstance(told, dict) else {}
@@ -102,9 +119,14 @@ def _dump(told: Any) -> FlightRecorder:
         raise ParseError(_TOOL, 0, "", "no list of entries, or too long")
     if not raw and "pg_config" not in whole:
         raise ParseError(_TOOL, 0, "", "no entries, and no process groups")
-    entries = [_entry(one) for one in raw]
+    visits = _Visits()
+    visits.of(raw)
+    once = {id(one): one for one in raw}
+    made = {key: _entry(one, visits) for key, one in once.items()}
+    entries = [made[id(one)] for one in raw]
     read = tuple(entry for entry in entries if entry is not None)
-    groups = _groups(whole, {str(one.get("pg_id")): _pair(one)[0] for one in raw if isinstance(one, dict)})
+    numbered = {_number(one.get("pg_id")): _pair(one)[0] for one in once.values() if isinstance(one, dict)}
+    groups = _groups(whole, numbered, visits)
     if raw and not read:
         raise ParseError(_TOOL, 0, "", "no entry that tells of an operation")
     return FlightRecorder(
@@ -123,7 +145,7 @@ def _text(value: Any) -> str:
 
 def _count(value: Any, unknown: int = 0) -> int:
     """The number; in JSON the state of a group is told in texts."""
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= _DIGITS:
+    if isinstance(value, str) and len(value) <= _DIGITS and value.isascii() and value.isdigit():
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else unknown
 
@@ -136,7 +158,7 @@ def _pair(one: Mapping[Any, Any]) -> tuple[str, str]:
     return _text(pair) or str(_count(one.get("pg_id"))), ""
 
 
-def _entry(one: Any) -> Entry | None:
+def _entry(one: Any, visits: _Visits) -> Entry | None:
     if not isinstance(one, dict):
         return None
     name, state = _text(one.get("profiling_name")), _text(one.get("state"))
@@ -153,7 +175,7 @@ def _entry(one: Any) -> Entry | None:
         sequence,
         name,
         state,
-        max(_bytes(one.get(f"{way}_sizes"), one.get(f"{way}_dtypes")) for way in ("input", "output")),
+        max(_bytes(one.get(f"{way}_sizes"), one.get(f"{way}_dtypes"), visits) for way in ("input", "output")),
         p2p,
         float(took) if isinstance(took, (int, float)) and 0 <= took < 1e12 else None,
         _count(one.get("time_created_ns")),
@@ -163,15 +185,17 @@ def _entry(one: Any) -> Entry | None:
     )
 
 
-def _bytes(sizes: Any, kinds: Any) -> int:
+def _bytes(sizes: Any, kinds: Any, visits: _Visits) -> int:
     """Of all tensors together; 0 where a size or a type is not told."""
     if not isinstance(sizes, (list, tuple)) or not isinstance(kinds, (list, tuple)) or len(sizes) != len(kinds):
         return 0
+    visits.of(sizes)
     total = 0
     for size, kind in zip(sizes, kinds):
         each = _collective_names.BYTES.get(_text(kind).lower(), 0)
         if not isinstance(size, (list, tuple)) or len(size) > _MOST_DIMENSIONS:
             return 0
+        visits.of(size)
         for dimension in size:
             each *= _count(dimension)
         if not 0 < each < 2**60:
@@ -180,7 +204,12 @@ def _bytes(sizes: Any, kinds: Any) -> int:
     return total
 
 
-def _groups(whole: Mapping[Any, Any], names: Mapping[str, str]) -> tuple[Group, ...]:
+def _number(value: Any) -> str:
+    """A group's number, which is text or none; what else a dump may hold there is not written out."""
+    return str(value) if isinstance(value, (str, int)) else ""
+
+
+def _groups(whole: Mapping[Any, Any], names: Mapping[str, str], visits: _Visits) -> tuple[Group, ...]:
     """``names``: of groups by their number, by which the last numbers are told."""
     told, status = whole.get("pg_config"), whole.get("pg_status")
     found: dict[str, Group] = {}
@@ -189,7 +218,7 @@ def _groups(whole: Mapping[Any, Any], names: Mapping[str, str]) -> tuple[Group, 
         if isinstance(config, dict):
             # All groups of gloo have one and no name there; operations call the first 0.
             name = _text(config.get("name")) or _text(key) or ("0" if alone else "")
-            found[name] = Group(name, _text(config.get("desc")), _ranks(config.get("ranks")))
+            found[name] = Group(name, _text(config.get("desc")), _ranks(config.get("ranks"), visits))
     for key, last in status.items() if isinstance(status, dict) else ():
         if isinstance(last, dict):
             name = names.get(str(key), printable(str(key)))
@@ -199,11 +228,18 @@ def _groups(whole: Mapping[Any, Any], names: Mapping[str, str]) -> tuple[Group, 
     return tuple(group for name, group in found.items() if name)
 
 
-def _ranks(value: Any) -> tuple[int, ...]:
+def _ranks(value: Any, visits: _Visits) -> tuple[int, ...]:
     """``[0, 1, 2]``, as a text or as a list."""
-    text = value[:_MOST_RANKS] if isinstance(value, str) else ""
-    words: Iterable[Any] = value if isinstance(value, (list, tuple)) else _NUMBERS.findall(text)
-    return tuple(number for number in (_count(word, -1) for word in words) if number >= 0)
+    if isinstance(value, str):
+        if len(value) > _MOST_RANKS:
+            raise ParseError(_TOOL, 0, "", f"a list of ranks of {len(value)} letters, more than are read")
+        visits.of(range(len(value) // 2))  # a rank and what parts it from the next have two letters at least
+        value = _NUMBERS.findall(value)
+    elif isinstance(value, (list, tuple)):
+        visits.of(value)
+    else:
+        return ()
+    return tuple(number for number in (_count(word, -1) for word in value) if number >= 0)
 
 
 def facts(parsed: FlightRecorder) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import flight_recorder
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import _plain_pickle, flight_recorder
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._times import Collective, Waiting
 from tests.unit.parsers import SAMPLES
 
@@ -222,6 +222,62 @@ def test_what_would_take_all_memory_or_all_time_is_refused() -> None:
     # A number to remember by may be as great as it likes.
     whole = b"\x80\x02r\xff\xff\xff\xff"
     assert flight_recorder.parse_bytes(PICKLE[:-1].replace(PICKLE[:3], PICKLE[:3] + whole[2:], 1) + b".").entries
+
+
+def shared(entries: int, each: int) -> bytes:
+    """A dump in which every entry tells of the same list of sizes: a byte or two stand for all of it."""
+    sizes, kinds = [[2, 2]] * each, ["Float"] * each
+    more = {"input_sizes": sizes, "input_dtypes": kinds, "output_sizes": sizes, "output_dtypes": kinds}
+    told = [{**TUTORIAL["entries"][0], **more, "collective_seq_id": at} for at in range(entries)]  # type: ignore[dict-item, index]
+    return pickle.dumps({**TUTORIAL, "entries": told}, 2)
+
+
+def test_what_is_shared_is_counted_each_time_it_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flight_recorder, "_MOST_VISITED", 50_000)
+    assert len(flight_recorder.parse_bytes(shared(20, 100)).entries) == 20
+    with pytest.raises(ParseError, match="more than 50,000 elements, more than are read"):
+        flight_recorder.parse_bytes(shared(200, 100))
+
+
+def test_an_entry_that_is_named_again_and_again_is_read_once() -> None:
+    entry = TUTORIAL["entries"][0]
+    whole = pickle.dumps({**TUTORIAL, "entries": [entry] * 200_000}, 2)
+    read = flight_recorder.parse_bytes(whole).entries
+    assert len(read) == 200_000
+    assert len(set(map(id, read))) == 1
+
+
+def test_a_list_of_ranks_is_read_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    ranks = "[0, 1, 2, 3]"
+    config = {"0": {"name": "0", "desc": "", "ranks": ranks}}
+    monkeypatch.setattr(flight_recorder, "_MOST_RANKS", len(ranks))
+    whole = pickle.dumps({**TUTORIAL, "pg_config": config}, 2)
+    assert flight_recorder.parse_bytes(whole).groups[0].ranks == (0, 1, 2, 3)
+    monkeypatch.setattr(flight_recorder, "_MOST_RANKS", len(ranks) - 1)
+    with pytest.raises(ParseError, match="a list of ranks of 12 letters"):
+        flight_recorder.parse_bytes(whole)
+
+
+def test_a_group_s_number_that_is_none_is_not_written_out() -> None:
+    # 2 to the power of 200 letters, in 400 bytes.
+    doubled = b"K\x01" + b"q\x00h\x00\x86" * 200
+    entry = pickle.dumps({**TUTORIAL["entries"][0], "pg_id": 77}, 2)[2:-1]  # type: ignore[dict-item]
+    told = flight_recorder.parse_bytes(b"\x80\x02]" + entry.replace(b"KM", doubled) + b"a.")
+    assert len(told.entries) == 1
+
+
+@pytest.mark.parametrize(("name", "most", "why"), [("_MOST_BYTES", 100, "holds .* bytes"), ("_MOST_LONG", 7, "digits")])
+def test_a_pickle_is_bounded_by_its_bytes(monkeypatch: pytest.MonkeyPatch, name: str, most: int, why: str) -> None:
+    monkeypatch.setattr(_plain_pickle, name, most)
+    with pytest.raises(ParseError, match=why):
+        flight_recorder.parse_bytes(pickle.dumps(TUTORIAL, 2))
+
+
+def test_entries_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flight_recorder, "_MOST_ENTRIES", 3)
+    assert len(flight_recorder.parse_bytes(shared(3, 1)).entries) == 3
+    with pytest.raises(ParseError, match="no list of entries, or too long"):
+        flight_recorder.parse_bytes(shared(4, 1))
 
 
 def test_every_cut_is_refused() -> None:
