@@ -23,7 +23,7 @@ def opened(packed: str, most: int, by: str) -> str:
     """The JSON that was packed ``by`` a module; ValueError on other work, or more than ``most`` bytes."""
     try:
         stream = zlib.decompressobj()
-        text = stream.decompress(base64.b64decode(packed, validate=True), most)
+        text = stream.decompress(base64.b64decode(packed, validate=True), max(most, 1))  # to zlib 0 is no bound
     except (binascii.Error, zlib.error) as exc:
         raise ValueError(f"not what {by} packed: {exc}") from exc
     if stream.unconsumed_tail or not stream.eof:

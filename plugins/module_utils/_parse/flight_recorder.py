@@ -99,7 +99,7 @@ def parse_bytes(data: bytes) -> FlightRecorder:
 
 
 class _Visits:
-    """How much of a dump is still looked at: some bytes of a pickle may stand for a list of a million again and again."""
+    """How much of a dump is still looked at: in a pickle some bytes may stand for a list of a million."""
 
     def __init__(self) -> None:
         self._left = _MOST_VISITED

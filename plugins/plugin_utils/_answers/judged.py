@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...module_utils._ground import packed
+from ...module_utils._ground.bound import Bound
 from ...module_utils._ground.check import Check, is_ours
 from ...module_utils._verify import brief
 from ...module_utils._verify.catalog import CATALOG
@@ -19,7 +20,10 @@ from . import shapes, shown as _shown
 from .typed import AnswerError, read, shown
 
 # Unpacked, in bytes: more than a hundred times what a full node tells.
-_MOST = 32 * 1024 * 1024
+_MOST: Bound = 32 * 1024 * 1024
+# A full node has some 200 checks, with a word or two each as their subject.
+_CHECKS: Bound = 5000
+_SUBJECT: Bound = 1000
 # No two hosts are alike in these.
 _OWN = ("ib", "nccl", "gpu", "node")
 _KINDS = typing.get_type_hints(shapes.Facts, include_extras=True)
@@ -39,6 +43,7 @@ class Known:
         """What a run keeps of the facts, as it came, and the answer by its types; AnswerError on what is not ours."""
         if brief.KEY in result:
             return self._unpacked(result)
+        _demand_few(result.get("checks"))
         found = read(shapes.Judged, result)
         for number, check in enumerate(found["checks"]):
             _demand_ours(check, number)
@@ -49,6 +54,7 @@ class Known:
         rows, texts = found.get("checks"), found.get("facts")
         if not isinstance(rows, list) or not isinstance(texts, dict):
             raise AnswerError("no checks and facts", brief.KEY)
+        _demand_few(rows)
         if _LIVES not in texts:
             raise AnswerError("missing", f"facts.{_LIVES}")
         checks = [self._check(row, number) for number, row in enumerate(rows)]
@@ -91,6 +97,16 @@ class Known:
 def _demand_ours(check: Check, number: int) -> None:
     if check.id not in CATALOG or not is_ours(check):
         raise AnswerError("no check of ours", f"checks[{number}]")
+    if len(check.subject) > _SUBJECT:
+        raise AnswerError(
+            f"a text of {len(check.subject):,} characters, and {_SUBJECT:,} are taken", f"checks[{number}].subject"
+        )
+
+
+def _demand_few(checks: Any) -> None:
+    """Before one is read."""
+    if isinstance(checks, list) and len(checks) > _CHECKS:
+        raise AnswerError(f"{len(checks):,} of them, and {_CHECKS:,} are taken", "checks")
 
 
 def _opened(text: Any) -> Mapping[str, Any]:

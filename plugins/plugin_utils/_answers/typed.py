@@ -15,6 +15,8 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, NewType, TypeVar, Union
 
+from ...module_utils._ground.bound import Bound
+
 T = TypeVar("T")
 Read = Callable[[Any], Any]
 _Names = tuple[tuple[Any, Any], ...]
@@ -24,11 +26,11 @@ PARTLY = "partly"
 # An output as a whole.
 Long = NewType("Long", str)
 # No other word that a module of ours returns is nearly as long.
-LONGEST = 65_536
+LONGEST: Bound = 65_536
 # Nor has any list or object as many entries: answers to 12,000 other hosts on 8 rails have not.
-MANY = 100_000
+MANY: Bound = 100_000
 # Nothing that is kept as it came nests as deep.
-_DEEPEST = 32
+_DEEPEST: Bound = 32
 # What the kernel, the drivers and their tools count in is 64 bits wide.
 _LEAST, _MOST = -(2**63), 2**64 - 1
 _SHOWN = 80

@@ -72,10 +72,9 @@ def _clique(host: _hosts.Host) -> str | None:
 def looks(name: str, result: Any) -> list[read.Seen]:
     """The looks that one host returned; raises FabricError on what is none."""
     try:
-        return [
-            read.read(name, {**entry, "answers": observe_look.unpack(entry["packed"])})
-            for entry in typed.read(list[shapes.Look], result["looks"], "looks")
-        ]
+        told = typed.read(list[shapes.Look], result["looks"], "looks")
+        answers = observe_look.unpack([entry["packed"] for entry in told])
+        return [read.read(name, {**entry, "answers": mine}) for entry, mine in zip(told, answers, strict=True)]
     except Exception as exc:
         why = apart.why(exc, "what fabric_look returned")
         raise FabricError(f"{name}: {why}") from exc

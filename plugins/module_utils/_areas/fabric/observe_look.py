@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Mapping, NamedTuple, Sequence
 
 from ..._data.ib_counters import PAUSE_S
 from ..._evidence.sources import Evidence, Unavailable
 from ..._ground import packed, strict
+from ..._ground.bound import Bound
 
 
 class Question(NamedTuple):
@@ -37,8 +38,9 @@ QUESTIONS = (
 ROUTES = Question("dump_fts")
 # The second look at the counters.
 AGAIN = "ibqueryerrors_again"
-# Unpacked, in bytes.
-_MOST = 512 * 1024 * 1024
+# Of all looks of a host together, unpacked, in bytes; and how many there are: one for each of its ports at most.
+_MOST: Bound = 512 * 1024 * 1024
+_LOOKS: Bound = 64
 # Whoever has it may take the fabric over.
 _SM_KEY = re.compile(r"(SM_Key\.+)\S+")
 
@@ -79,9 +81,15 @@ def pack(answers: Mapping[str, Any]) -> str:
     return packed.pack(answers)
 
 
-def unpack(text: str) -> dict[str, Any]:
-    """What `pack` was given; ValueError on what is not its work, or too large."""
-    found: dict[str, Any] = strict.loads(packed.opened(text, _MOST, "fabric_look"))
+def unpack(texts: Sequence[str]) -> list[dict[str, Any]]:
+    """What `pack` was given each time; ValueError on what is not its work, too much or too large."""
+    if len(texts) > _LOOKS:
+        raise ValueError(f"{len(texts)} looks, and {_LOOKS} are taken")
+    found, left = [], _MOST
+    for text in texts:
+        opened = packed.opened(text, left, "fabric_look")
+        left -= len(opened.encode())
+        found.append(strict.loads(opened))
     return found
 
 

@@ -7,12 +7,14 @@ import base64
 import copy
 import json
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground import packed
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import brief
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import judged
 from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.judged import Known
 from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.typed import AnswerError
 from tests.unit import mutations
@@ -75,6 +77,27 @@ def compressed(text: bytes) -> str:
 def test_what_nobody_packed_costs_its_host(text: Any, says: str) -> None:
     with pytest.raises(AnswerError, match=says):
         Known().answer({"packed": text})
+
+
+@pytest.mark.parametrize("pack", [brief.brief, dict])
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("_CHECKS", r"^checks: [0-9]+ of them, and 3 are taken"), ("_SUBJECT", r"checks\[.*\].subject: a text of")],
+)
+def test_checks_are_bounded_in_number_and_subject(
+    monkeypatch: pytest.MonkeyPatch, pack: Callable[[dict[str, Any]], dict[str, Any]], name: str, says: str
+) -> None:
+    whole = pack(answer())
+    Known().answer(whole)
+    monkeypatch.setattr(judged, name, 3)
+    with pytest.raises(AnswerError, match=says):
+        Known().answer(whole)
+
+
+def test_a_full_node_is_far_below_the_bounds() -> None:
+    checks = mutations.fleet("hgx-h100-8")["n1"]["ibready_ibverify"]["checks"]
+    assert len(checks) * 10 < judged._CHECKS
+    assert max(len(check["subject"]) for check in checks) * 5 < judged._SUBJECT
 
 
 def test_a_check_that_is_refused_is_refused_again() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import json
 from pathlib import Path
 from typing import Any
 
@@ -459,6 +460,26 @@ def test_what_a_host_cannot_have_heard_leaves_the_other_fabrics(bent: dict[str, 
     known["n2"]["ibready_fabric_looks"] = {"looks": [{**known["n1"]["ibready_fabric_looks"]["looks"][0], **bent}]}
     for one in known.values():
         one["ibready_fabric_asks"] = {"n2": [], "n1": []}
+    reported = judged(known)["fabric"]
+    assert [one["verdict"] for one in reported["fabrics"]] == ["ready"]
+    assert reported["error"].startswith("n2: what fabric_look returned cannot be ")
+    assert why in reported["error"]
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "why"),
+    [("_LOOKS", 1, "2 looks, and 1 are taken"), ("_MOST", 7500, "too large")],
+)
+def test_looks_are_bounded_in_number_and_together(
+    monkeypatch: pytest.MonkeyPatch, name: str, most: int, why: str
+) -> None:
+    known = run(fabric())
+    look = known["n1"]["ibready_fabric_looks"]["looks"][0]
+    assert 5000 < len(json.dumps(fabric().answers())) < 7500
+    known["n2"]["ibready_fabric_looks"] = {"looks": [look, look]}
+    for one in known.values():
+        one["ibready_fabric_asks"] = {"n2": [], "n1": []}
+    monkeypatch.setattr(observe_look, name, most)
     reported = judged(known)["fabric"]
     assert [one["verdict"] for one in reported["fabrics"]] == ["ready"]
     assert reported["error"].startswith("n2: what fabric_look returned cannot be ")
