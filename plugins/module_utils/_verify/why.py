@@ -17,6 +17,7 @@ from .._evidence.pasted import NOT_GIVEN, Pasted
 from .._evidence.sources import COMMANDS
 from .._expect.expectations import Expectations, from_inventory
 from .._ground import check as model
+from .._ground.bound import Bound
 from .._ground.check import Check
 from .._ground.text import ParseError, printable
 from .._parse import flight_recorder, names, prefix
@@ -37,6 +38,9 @@ _NEXT = 3
 # A parser that comes so far knows the text, and what it stumbles over; of a long one nobody asks all again.
 _FAR, _SHORT = 5, 5000
 _LONGEST_SETTINGS = 20_000
+# Each prompt of a text and each host is a run of all checks, of a tenth of a second.
+_MOST_PROMPTS: Bound = 200
+_MOST_HOSTS: Bound = 2000
 # A cause with ten of a log's lines and the next step behind them is shorter; what a stranger wrote need not be.
 _LONGEST_TOLD = 4000
 _RECORDER, _END = "flight_recorder", "job_end"
@@ -134,7 +138,11 @@ class Heard:
         if not text.strip():
             self.unread.append(f"{label}: it is empty")
             return
-        for typed in pieces(text):
+        told = pieces(text)
+        # The first stands before every prompt.
+        if len(told) > _MOST_PROMPTS + 1:
+            self._left_out(label, f"{len(told) - 1:,} prompts, and the first {_MOST_PROMPTS:,}")
+        for typed in told[: _MOST_PROMPTS + 1]:
             host, piece = typed.host, typed.text
             if not piece.strip():
                 continue
@@ -184,7 +192,16 @@ class Heard:
         while tool in self.texts.get(name, {}):
             number += 1
             name = f"{host or 'host'} ({label})" if number == 2 else f"{host or 'host'} ({label}, {number})"
+        if name not in self.texts and len(self.texts) >= _MOST_HOSTS:
+            self._left_out(label, f"more than {_MOST_HOSTS:,} hosts, and the first of them")
+            return
         self.texts.setdefault(name, {})[tool] = text
+
+    def _left_out(self, label: str, what: str) -> None:
+        """Once a file; what was not read is unknown."""
+        line = f"{label}: it has {what} are read; next: give the rest in a file and a run of its own"
+        if line not in self.unread:
+            self.unread.append(line)
 
 
 def _job_before_end(guessed: tuple[str, ...]) -> tuple[str, ...]:

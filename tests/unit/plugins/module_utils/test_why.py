@@ -52,6 +52,32 @@ def test_what_is_wrong_comes_first_and_one_cause_is_one_line() -> None:
     assert why.verdict([host], why.Heard()) == NOT_READY
 
 
+def test_of_more_prompts_than_are_read_it_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(why, "_MOST_PROMPTS", 2)
+    text = f"root@n1:~# ibstat\n{IBSTAT}" * 3
+    heard = why.Heard()
+    heard.take("mail", text)
+    assert heard.unread == [
+        "mail: it has 3 prompts, and the first 2 are read; next: give the rest in a file and a run of its own"
+    ]
+    hosts = why.judged(heard, from_inventory({}))
+    assert len(hosts) == 2
+    assert why.verdict(hosts, heard) == UNKNOWN
+    assert len(asked(text.replace("root@n1:~# ibstat\n", "", 1))) == 3
+
+
+def test_of_more_hosts_than_are_read_it_says_which_file_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(why, "_MOST_HOSTS", 2)
+    text = "".join(f"node{number}: {line}\n" for number in range(4) for line in IBSTAT.splitlines())
+    heard = why.Heard()
+    heard.take("clush", text)
+    (line,) = heard.unread
+    assert line.startswith("clush: it has more than 2 hosts, and the first of them are read; next: ")
+    hosts = why.judged(heard, from_inventory({}))
+    assert sorted(host.name for host in hosts) == ["node0", "node1"]
+    assert why.verdict(hosts, heard) == UNKNOWN
+
+
 def test_hosts_are_told_apart() -> None:
     text = "".join(f"node1: {line}\n" for line in IBSTAT.splitlines())
     text += "".join(f"node2: {line}\n" for line in DOWN.splitlines())
