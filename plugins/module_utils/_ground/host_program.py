@@ -76,7 +76,10 @@ class Node:
 
     def load(self, path: str) -> Any:
         """The JSON in a file; OSError or ValueError where there is none."""
-        with open(self.place(path), encoding="utf-8") as stream:
+        place = self.place(path)
+        if os.path.exists(place) and not os.path.isfile(place):
+            raise OSError(f"{place} is no regular file")
+        with open(place, encoding="utf-8") as stream:
             try:
                 return json.load(stream)
             except RecursionError:

@@ -15,6 +15,7 @@ import time
 from typing import Any, Iterator
 
 from . import strict, whole
+from .regular import open_regular
 from .text import HostFileError
 
 DIRECTORY = "/var/lib/ibready"
@@ -43,7 +44,7 @@ def load(subject: str, root: str = "/") -> dict[str, Any]:
 def load_file(path: str) -> dict[str, Any]:
     """The same from a file with a name of its own."""
     try:
-        with open(path, encoding="utf-8") as stream:
+        with open(open_regular(path), encoding="utf-8") as stream:
             known = strict.loads(stream.read())
     except FileNotFoundError:
         return {}
@@ -73,7 +74,7 @@ def save_file(path: str, known: dict[str, Any]) -> None:
 def read(path: str) -> str:
     """The text of a file, "" where it is not there; OSError otherwise."""
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+        with open(open_regular(path), encoding="utf-8", errors="surrogateescape") as stream:
             return stream.read()
     except FileNotFoundError:
         return ""

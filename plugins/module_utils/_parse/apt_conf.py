@@ -5,7 +5,12 @@ from __future__ import annotations
 
 import re
 
+from .._ground.bound import Bound
+
 _TOKEN = re.compile(r'"([^"\n]{0,2000})"|([{};])|([^\s{};"]{1,500})')
+_KEY = re.compile(r":{3,}")
+# The longest of apt's own has 60 characters.
+_LONGEST: Bound = 500
 _COMMENT = re.compile(r"//|#")
 _OPTION = re.compile(r"([A-Za-z_]{1,40}) ?[=:] ?(.*)")
 
@@ -18,27 +23,28 @@ def settings(text: str) -> list[tuple[str, str]]:
     what would come next may be the one that counts.
     """
     found = []
-    path: list[str] = []  # one name for each open brace
-    words: list[str] = []
+    around: list[str] = []  # the key before each open brace
+    base = key = ""
     pending = False
     for match in _TOKEN.finditer(_without_comments(text)):
         value, mark, word = match.groups()
         pending = mark is None
         if value is not None:
-            key = "::".join([*path, *words])
-            found.append((key.strip(":").lower(), value))
+            found.append((key, value))
         elif word is not None:
-            words.append(word)
+            key = _KEY.sub("::", f"{key}::{word}".lower())
+            if len(key) > _LONGEST:
+                raise ValueError(f"a setting's name has more than {_LONGEST} characters")
         elif mark == "{":
-            path.append("::".join(words))
-            words = []
+            around.append(base)
+            base = key
         else:
-            if mark == "}" and path:
-                path.pop()
-            words = []
-    if path or pending:
+            if mark == "}" and around:
+                base = around.pop()
+            key = base
+    if around or pending:
         raise ValueError("the text ends within a setting")
-    return [(re.sub(r":{3,20}", "::", key), value) for key, value in found]
+    return [(key.strip(":"), value) for key, value in found]
 
 
 def options(text: str) -> dict[str, str]:
@@ -73,16 +79,18 @@ def held(status: str) -> list[str]:
 
 
 def _without_comments(text: str) -> str:
+    text = text.replace("\r", "")
     parts = []
-    rest = text.replace("\r", "")
+    at = 0
     while True:
-        before, opened, after = rest.partition("/*")
-        parts.append(before)
-        if not opened:
+        begun = text.find("/*", at)
+        if begun < 0:
             break
-        _comment, closed, rest = after.partition("*/")
-        if not closed:
+        parts.append(text[at:begun])
+        at = text.find("*/", begun + 2) + 2
+        if at < 2:
             raise ValueError("the text ends within a comment")
+    parts.append(text[at:])
     lines = "".join(parts).split("\n")
     return "\n".join(_uncommented(line) for line in lines)
 

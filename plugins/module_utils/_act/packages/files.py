@@ -13,6 +13,7 @@ from typing import Sequence
 from urllib.parse import urlsplit
 
 from ..._ground import whole
+from ..._ground.regular import open_regular
 from .model import PackageError, Part, Pin, Repository
 
 HEADER = "# Written by ibready.cluster.stack_packages. The next run undoes changes made by hand.\n"
@@ -138,12 +139,12 @@ def _origins(repositories: Sequence[Repository]) -> list[str]:
 def read(path: str) -> bytes | None:
     """A file's content, or None where there is none; PackageError where it cannot be read."""
     try:
-        with open(path, "rb") as stream:
+        with open(open_regular(path), "rb") as stream:
             return stream.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as exc:
-        raise PackageError("failed", f"{path} cannot be read: {exc.strerror}", "look at it on the host") from exc
+        raise PackageError("failed", f"{path} cannot be read: {exc.strerror or exc}", "look at it on the host") from exc
 
 
 def put(path: str, data: bytes | None) -> None:

@@ -15,6 +15,7 @@ from typing import Container
 
 from ..._data.managed_files import MANAGED
 from ..._ground import state as _state, strict, whole
+from ..._ground.regular import open_regular
 from ..packages import ledger
 from ..packages.model import PackageError
 from . import files
@@ -48,7 +49,7 @@ def newest(digest: str, root: str = "/") -> Snapshot | None:
 def load(name: str, root: str = "/") -> Snapshot:
     path = os.path.join(_state.below(root, HOME), name, _FILE)
     try:
-        with open(path, encoding="utf-8") as stream:
+        with open(open_regular(path), encoding="utf-8") as stream:
             raw = strict.loads(stream.read())
         if raw["schema"] != SCHEMA or raw["sha256"] != _sum(raw["snapshot"]):
             raise ValueError("its content is not what its checksum says")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import apt_conf
@@ -55,3 +57,18 @@ def test_options_of_an_ini_file_are_read() -> None:
 def test_packages_on_hold_are_found() -> None:
     status = "Package: bash\nStatus: install ok installed\n\nPackage: nvidia-driver-580\nStatus: hold ok installed\n\n"
     assert apt_conf.held(status) == ["nvidia-driver-580"]
+
+
+@pytest.mark.parametrize("unit", ['{"a":', "a{", 'x "v" ', "{", "/**/", '"a" ', "a{}", "a{b;"])
+def test_a_long_text_of_whoever_comes_back(unit: str) -> None:
+    # What looks at a text again and again would not come back within the test run.
+    text = unit * (1_000_000 // len(unit))
+    with contextlib.suppress(ValueError):
+        assert len(apt_conf.settings(text)) <= len(text)
+
+
+def test_a_name_longer_than_any_of_apt_s_is_refused() -> None:
+    name = "a" * (apt_conf._LONGEST - 2)
+    assert apt_conf.settings(f'{name} "1";') == [(name, "1")]
+    with pytest.raises(ValueError, match="a setting's name has more than 500 characters"):
+        apt_conf.settings(f'{name}{{a "1";}}')

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 import base64
 import json
+import os
+import signal
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -100,7 +102,7 @@ READERS = {
     "_agent.judge": Reader("expect.json", lambda home: judge._json(str(home / "expect.json"), {}), ValueError),
     "_observe.fabric_look": Reader(
         "x",
-        lambda home: observe_look.unpack(_packed((home / "x").read_bytes())),
+        lambda home: observe_look.unpack([_packed((home / "x").read_bytes())]),
         ValueError,
     ),
     "_bundle.layout": Reader("x", lambda home: layout.manifest((home / "x").read_text()), layout.BundleError),
@@ -152,6 +154,7 @@ ELSEWHERE = {
     "module_utils/_act/container/jsonedit.py:_object": "one string",
     "module_utils/_act/container/tomltext.py:_meaning": "one string",
     "module_utils/_act/container/docker.py:_ended": "what jsontext.parse took",
+    "plugin_utils/_ground/child.py:within": "what its own child wrote a moment ago",
     "plugin_utils/_neighbours/kubernetes/document.py:document": "what json.dumps made",
     "plugin_utils/_plan/plan/lock.py:text": "what json.dumps made",
     "plugin_utils/_run/read.py:_whole": "its caller catches it",
@@ -171,6 +174,33 @@ def test_what_is_damaged_is_refused_by_name(tmp_path: Path, name: str) -> None:
             continue
         with pytest.raises(reader.says):
             reader.read(tmp_path)
+
+
+# What the operator wrote, or the test itself opens, on the controller.
+CONTROLLERS = {"_kubernetes.files", "_matrix.load", *(name for name, reader in READERS.items() if reader.path == "x")}
+
+
+@pytest.mark.parametrize("name", sorted(READERS.keys() - CONTROLLERS))
+def test_a_fifo_in_its_place_blocks_nobody(tmp_path: Path, name: str) -> None:
+    reader = READERS[name]
+    file = tmp_path / reader.path.lstrip("/")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(file)
+
+    def blocked(*_: object) -> None:
+        raise AssertionError(f"{name} waits for a FIFO")
+
+    before = signal.signal(signal.SIGALRM, blocked)
+    signal.alarm(10)
+    try:
+        if reader.says is None:
+            assert reader.read(tmp_path) == reader.otherwise
+        else:
+            with pytest.raises((reader.says, Unavailable)):
+                reader.read(tmp_path)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @given(text=st.binary(max_size=64) | damaged(WHOLE.encode()))
