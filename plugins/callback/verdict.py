@@ -34,6 +34,7 @@ author:
 """
 
 import atexit
+import functools
 from typing import Any
 
 from ansible import constants, context
@@ -43,6 +44,7 @@ from ansible.plugins.callback.minimal import CallbackModule as Minimal
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import DEGRADED, READY, SKIPPED
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.brief import SHORT
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.plain import printed
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import verdicts
 
 _OURS = "ibready.cluster."
@@ -102,11 +104,24 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
 
     def __init__(self) -> None:
         super().__init__()
+        self._guard()
         self._told: dict[str, verdicts.Told] = {}
         self._failed = 0
         self._bad: dict[str, str] = {}
         # Whoever interrupts the run is told of the hosts that have answered.
         atexit.register(self._tell)
+
+    def _guard(self) -> None:
+        """All that Ansible prints, of whatever module and by whatever way, ends in this one method."""
+        show = self._display.display
+        if not hasattr(show, "ibready_guards"):
+
+            @functools.wraps(show)
+            def guarded(msg: Any, *args: Any, **named: Any) -> Any:
+                return show(printed(msg) if isinstance(msg, str) else msg, *args, **named)
+
+            guarded.ibready_guards = True  # type: ignore[attr-defined]
+            self._display.display = guarded
 
     def v2_runner_on_ok(self, result: Any) -> None:
         if folds(result.task):

@@ -12,6 +12,7 @@ import dataclasses
 import json
 import re
 from binascii import b2a_base64
+from collections.abc import Mapping
 from typing import Any
 
 from ansible import constants
@@ -19,13 +20,18 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.common.json import Direction, get_module_encoder
 from ansible.plugins.action import ActionBase
 
-from .._ground.plain import plain
+from ...module_utils._ground.bound import Bound
+from .._ground.plain import block, plain
 from . import pack
 
 _OURS = "ibready.cluster."
 _SAYS = "ibready_engine"
 # A module of documentation alone: what Ansible makes of it is the line that names the Python.
 _NOTHING = f"{_OURS}report"
+_STREAMS = ("module_stderr", "module_stdout")
+# What Ansible prints of an answer, whatever the task.
+_SHOWN = ("warnings", "deprecations", "msg", "exception", *_STREAMS)
+_WARNINGS: Bound = 50
 # Characters of what a failed program said.
 _MOST = 300
 # What ssh says at the end of a session with a terminal, whatever the program did.
@@ -45,6 +51,22 @@ _KINDS = (
 _NEXT = (
     "Next: look at module_stdout and module_stderr, at the host's Python (ansible_python_interpreter) and its login."
 )
+
+
+def _clean(value: Any) -> Any:
+    """The same for a terminal; of a list the first, and how many more there are."""
+    if isinstance(value, str):
+        return block(value)
+    if isinstance(value, Mapping):
+        return {_clean(key): _clean(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        more = [f"... and {len(value) - _WARNINGS:,} more"] if len(value) > _WARNINGS else []
+        return [*map(_clean, value[:_WARNINGS]), *more]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        # Ansible's own form of a warning or an error.
+        changed = {field.name: _clean(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return dataclasses.replace(value, **changed)
+    return value
 
 
 def _telling(text: str) -> str:
@@ -97,13 +119,15 @@ class EngineAction(ActionBase):
                 done = call()
         finally:
             self._engine_carried = self._engine_off = False
+        said = {key: done[key] for key in _STREAMS if key in done}
+        done.update((key, _clean(done[key])) for key in _SHOWN if key in done)
         if done.get("failed") and "module_stdout" in done:
             host = (named.get("task_vars") or {}).get("inventory_hostname")
-            said = _telling(str(done.get("module_stderr") or "")) or _telling(str(done["module_stdout"]))
+            words = next(filter(None, (_telling(str(said.get(key) or "")) for key in _STREAMS)), "")
             why = str(done.get("msg")).strip().rstrip(".")
             # The host's own words first: what could not be read is rarely the matter.
-            told = f"the host said: {said} ({why})" if said else why
-            done["msg"] = f"{host}: {name} gave no answer that can be read: {told}. {_next(said) or _NEXT}"
+            told = f"the host said: {words} ({why})" if words else why
+            done["msg"] = f"{host}: {name} gave no answer that can be read: {told}. {_next(words) or _NEXT}"
         return done
 
     def _configure_module(self, module_name: str, module_args: dict[str, Any], task_vars: Any) -> tuple[Any, str]:

@@ -3,7 +3,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+from ...module_utils._ground.bound import Bound
+
+# Of a warning or an error: the longest of ours is a tenth of it.
+_LINES: Bound = 200
+_LONGEST: Bound = 8000
+_INDENT = "    "
+# Colours as Ansible writes them, and no other sequence.
+_COLOR = re.compile(r"(\x1b\[(?:0|[01];3[0-7]|38;5;[0-9]{1,3})m)")
+_SPOKEN = re.compile(r"\[(?:WARNING|ERROR|DEPRECATION WARNING)\]: ")
 
 
 def plain(line: str) -> str:
@@ -11,6 +22,36 @@ def plain(line: str) -> str:
     if line.isprintable():
         return line
     return "".join(entry if entry.isprintable() else " " if entry.isspace() else "?" for entry in line)
+
+
+def block(text: str) -> str:
+    """Lines of a stranger's below each other: none but the first begins where Ansible's own lines begin.
+
+    What is beyond the bounds is counted.
+    """
+    if text.isprintable() and len(text) <= _LONGEST:
+        return text
+    first, *lines = text.split("\n")
+    more = [f"{_INDENT}... and {len(lines) - _LINES:,} more lines"] if len(lines) > _LINES else []
+    shown = (_INDENT + _short(plain(line)) if line.strip() else "" for line in lines[:_LINES])
+    return "\n".join([_short(plain(first)), *shown, *more])
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}... and {len(line) - _LONGEST:,} more characters"
+
+
+def printed(text: str) -> str:
+    """What Ansible is about to print: its lines, tabs and colours stay; a warning or an error is a `block`."""
+    if text.isprintable() and len(text) <= _LONGEST:
+        return text
+    if _SPOKEN.match(text):
+        return block(text)
+    return "\n".join("\t".join(map(_colored, line.split("\t"))) for line in text.split("\n"))
+
+
+def _colored(text: str) -> str:
+    return "".join(part if at % 2 else plain(part) for at, part in enumerate(_COLOR.split(text)))
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -16,8 +16,10 @@ from typing import Any
 
 from ...module_utils._ground.check import FAIL, PASS, SKIP, UNKNOWN, Check, from_dict
 
-# What XML 1.0 cannot hold, not even as a reference.
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What XML 1.0 cannot hold, not even as a reference; and what a terminal obeys that shows the file.
+_ILLEGAL = re.compile(
+    "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 _IN_TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
 _IN_ATTRIBUTES = {**_IN_TEXT, **str.maketrans({'"': "&quot;", "\n": "&#10;", "\t": "&#9;"})}
 _KINDS = ("tests", "failures", "errors", "skipped")

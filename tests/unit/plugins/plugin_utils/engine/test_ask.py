@@ -282,6 +282,44 @@ def test_what_a_host_says_is_no_template(host: Host) -> None:
     assert "_ansible_no_log" not in answer
 
 
+EVIL = "W\x1b[2J\u202ex\x9b\nPLAY RECAP ****\rready"
+SEEN = "W?[2J?x?\n    PLAY RECAP **** ready"
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_what_ansible_prints_of_an_answer_obeys_nobody_and_begins_no_line(host: Host, failed: bool) -> None:
+    many = [f"{number} {EVIL}" for number in range(ask._WARNINGS + 2)]
+    said = {"failed": failed, "node": {}, "warnings": many, "deprecations": [{"msg": EVIL}], "msg": EVIL}
+    host.bend = lambda _: json.dumps({**said, "exception": EVIL}).encode()
+
+    answer = host.ask()
+
+    shown = json.dumps({key: repr(answer[key]) for key in ("warnings", "msg") if key in answer})
+    assert answer["msg"] == SEEN
+    assert len(answer["warnings"]) == ask._WARNINGS + 1
+    assert "... and 2 more" in shown
+    for key in ("warnings", "deprecations", "msg", "exception"):
+        told = repr(answer.get(key))
+        assert not [letter for letter in (r"\x1b", r"\u202e", r"\x9b", r"\nPLAY") if letter in told], (key, told)
+
+
+def test_nor_does_what_is_no_answer(host: Host) -> None:
+    host.bend = lambda _: EVIL.encode()
+    answer = host.ask()
+    assert answer["module_stdout"] == SEEN
+    assert "\x1b" not in answer["msg"]
+    assert "\n" not in answer["msg"]
+
+
+def test_ansible_s_own_form_of_a_warning_is_cleaned_too() -> None:
+    from ansible.module_utils._internal import _messages
+
+    event = _messages.Event(msg=EVIL, chain=None, formatted_traceback=EVIL)
+    (cleaned,) = ask._clean([_messages.WarningSummary(event=event)])
+    assert isinstance(cleaned, _messages.WarningSummary)
+    assert (cleaned.event.msg, cleaned.event.formatted_traceback) == (SEEN, SEEN)
+
+
 def test_a_host_that_is_lost_is_lost(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(_: bytes) -> bytes:
         raise AnsibleConnectionFailure("n1 is gone")

@@ -7,6 +7,7 @@ of XML schemas is among our tools.
 
 from __future__ import annotations
 
+import copy
 import re
 from typing import Any
 from xml.etree import ElementTree
@@ -83,6 +84,18 @@ def test_every_host_is_a_suite_and_every_check_a_case() -> None:
     assert first.attrib["classname"] == "n2.ib"
     assert first.attrib["name"] == "ib.port.state mlx5_0/1"
     assert suites["n1"].attrib["timestamp"] == "2026-11-22T19:41:00"
+
+
+@pytest.mark.parametrize("letter", [*map(chr, range(0x7F, 0xA0)), *"\u200e\u200f\u202a\u202e\u2066\u2069", "\x1b"])
+def test_a_terminal_that_shows_the_file_obeys_nobody(letter: str) -> None:
+    report = copy.deepcopy(runs.run(runs.MIXED))
+    for check in report["hosts"]["n2"]["checks"]:
+        check.update(observed=f"a{letter}b", subject=f"c{letter}d", cause=f"e{letter}f")
+    parsed(report)
+    text = render(report)
+    assert letter not in text
+    assert "a\ufffdb" in text
+    assert "c\ufffdd" in text
 
 
 def test_a_warning_is_a_failure_and_says_that_it_is_one() -> None:

@@ -61,6 +61,27 @@ def result(host: str, said: dict[str, Any], action: str = "ibverify", **args: An
     )
 
 
+@pytest.mark.parametrize("module_name", ["ibverify", None])
+def test_whatever_ansible_prints_obeys_nobody_and_forges_no_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], module_name: str | None
+) -> None:
+    callback = began(monkeypatch, module_name=module_name, verbosity=0).CallbackModule()
+    try:
+        show = callback._display
+        for number, way in enumerate((show.warning, show.error, show.display)):
+            way(f"{number} {module_name} W\x1b[2J\u202e\x9b\nPLAY RECAP ****\rready")
+        show.display("a\tb\x1b[0;32mok\x1b[0m\x1b[8mhidden")
+    finally:
+        del callback._display.display
+    out = capsys.readouterr()
+    said = out.out + out.err
+    assert not [letter for letter in ("\u202e", "\x9b", "\x1b[2J", "\x1b[8m", "\r") if letter in said]
+    assert out.err.count("\n    PLAY RECAP **** ready") == 2
+    assert "\nPLAY RECAP" not in out.err
+    # Ansible's own lines, columns and colours are as ever.
+    assert "\nPLAY RECAP **** ready\na\tb\x1b[0;32mok\x1b[0m?[8mhidden" in out.out
+
+
 def test_verdicts_are_printed_when_all_have_answered(monkeypatch: pytest.MonkeyPatch, left: list[str]) -> None:
     callback, lines = printing(began(monkeypatch, module_name="ibverify", verbosity=0, inventory=["my hosts"]))
     callback.v2_runner_on_ok(result("n1", READY, "ibready.cluster.ibverify"))
