@@ -21,6 +21,7 @@ WORDS = [
     *(("api", "key"), ("private", "key"), ("access", "key"), ("ssh", "key"), ("secret", "key")),
     *(("auth", "key"), ("session", "key"), ("luks", "key"), ("encryption", "key")),
     *(("credential",), ("credentials",), ("cred",), ("auth",), ("community",), ("authorization",)),
+    *(("signing", "key"), ("pwds",), ("authtok",)),
     *(("client", "secret"), ("auth", "token"), ("aws", "secret", "access", "key"), ("cookie",)),
 ]
 BEFORE = ["", "", "x", "db", "bmc", "ipmi", "my", "rd.iscsi", "proxy", "admin", "ldap-bind"]
@@ -267,15 +268,95 @@ def _by_look(draw: st.DrawFn) -> tuple[str, str]:
     return f"app said {value} today", value
 
 
+def _bracketed(draw: st.DrawFn) -> tuple[str, str]:
+    value = draw(values(PLAIN + "+/=._-"))
+    scheme = draw(st.sampled_from(["Bearer ", "Basic ", "a, ", ""]))
+    opened, closed = draw(st.sampled_from(["[]", "()", "{}"]))
+    return f"{draw(names())}={opened}{scheme}{value}{closed} and more", value
+
+
+def _encoded(draw: st.DrawFn) -> tuple[str, str]:
+    value = draw(values(PLAIN + "._-"))
+    sign = draw(st.sampled_from(["%3D", "%3A", "%3d", "%22%3A%22", "%22%3A%20%22", "%27%3A%27"]))
+    return f"GET https://host/a?next=b%3F{draw(names())}{sign}{value}", value
+
+
+def _flow(draw: st.DrawFn) -> tuple[str, str]:
+    value = draw(values(PLAIN + "+/=._"))
+    name = draw(names())
+    return draw(st.sampled_from([f"args: [--{name}, {value}]", f"args: [run, -{name}, {value}, x]"])), value
+
+
+def _program(draw: st.DrawFn) -> tuple[str, str]:
+    """What is no name, but an option of a program that everybody knows."""
+    value = draw(values(PLAIN + "!%_.:/"))
+    said = [
+        *(
+            "mysql -u root -p{0} db",
+            "mysqldump -h h -p'{0}' db",
+            "mariadb-admin -p{0} status",
+            "redis-cli -h h -a {0} ping",
+        ),
+        *(
+            "docker login -u me -p {0} registry.example",
+            "podman --log-level=debug login -p={0} r",
+            "helm registry login r -p {0}",
+        ),
+        *("echo {0} | sudo -S true", "printf '{0}' | docker login --password-stdin r", "echo 'root:{0}' |chpasswd"),
+        *(
+            "sshpass -p {0} ssh h",
+            "curl -u me:{0} https://h/",
+            "ldapsearch -x -D cn=a -w {0} -b dc=b",
+            "lftp -u me,{0} h",
+        ),
+        *("smbclient //h/s -U me%{0}", "snmpwalk -v2c -c {0} h", "snmpget -v3 -A {0} h", "xfreerdp /u:me /p:{0} /v:h"),
+    ]
+    return draw(st.sampled_from(said)).format(value), value
+
+
+def _hashed(draw: st.DrawFn) -> tuple[str, str]:
+    value = MARK + draw(st.text(PLAIN + "./", min_size=20, max_size=60))
+    kinds = [
+        "{{SSHA}}{0}",
+        "{{SHA512}}{0}==",
+        "{{SMD5}}{0}",
+        "{{CRYPT}}{0}",
+        "$apr1$ab$.{0}",
+        "$argon2id$v=19$m=6,t=3$ab${0}",
+    ]
+    return f"said {draw(st.sampled_from(kinds)).format(value)}", value
+
+
+def _webhook(draw: st.DrawFn) -> tuple[str, str]:
+    value = MARK + draw(st.text(PLAIN + "-_", min_size=20, max_size=60))
+    where = [
+        *("hooks.slack.com/services/T0/B0/{0}", "discord.com/api/webhooks/123/{0}", "hooks.example.com/{0}"),
+        *("x.webhook.office.com/webhookb2/{0}@a/b", "api.telegram.org/bot123456789:{0}/send", "host/a?b=c&sig={0}"),
+        "host/a?key={0}&b=c",
+    ]
+    return f"posted to https://{draw(st.sampled_from(where))} today".format(value), value
+
+
+def _named_alone(draw: st.DrawFn) -> tuple[str, str]:
+    """A name that a blank joins, on a line of its own."""
+    value = draw(values(PLAIN + "!$%_.:/"))
+    names_ = [
+        *("apikey", "api-key", "preshared-key", "pre-shared-key", "ike psk", "StoragePass", "DbdPass", "authtok"),
+        *("PAT=", "ldap_default_authtok =", "signing_key =", "SIGNING-KEY=", "pwds="),
+    ]
+    return f"{draw(st.sampled_from(names_))} {value}".replace("= ", "="), value
+
+
 SHAPES = {
     one.__name__.strip("_"): one
     for one in (
         *(_assigned, _quoted, _whole, _shell, _json, _number, _xml, _yaml, _address, _header),
         *(_query, _pem, _environ, _kernel, _setting, _by_look),
+        *(_bracketed, _encoded, _flow, _program, _hashed, _webhook, _named_alone),
     )
 }
 # These end their line, or are a file of their own.
-ALONE = ("setting", "yaml", "environ")
+ALONE = ("setting", "yaml", "environ", "named_alone")
 
 
 @st.composite

@@ -21,11 +21,15 @@ _LONG = (
     r"[0-9]{1,9}(?![\w.-]))"
     r"|(?:api|ssh|priv(?:ate)?|access|auth|account|(?:pre)?shared|encryption|master|session|storage"
     r"|deploy|licen[cs]e|luks|wep|wpa|hmac|munge)[-_. ]?key"
+    # That of modules is told by its path.
+    r"|sign(?:ing)?[-_. ]?key(?![\"']?[ \t]{0,8}[=:][ \t]{0,8}[\"']?/)"
 )
 # These are parts of other words, too: bypass, author.
 _SHORT = (
-    r"(?:(?<!by)(?<!com)(?<!tres)(?<!sur)(?<!over)(?<!under)pass|pwd|psk|auth|creds?|community"
-    r"|cookie|(?<![a-z])(?:root|bind|user|admin|db)?pw)(?![a-z])(?:[-_.]?[0-9]{1,3})?"
+    r"(?:(?<!by)(?<!com)(?<!tres)(?<!sur)(?<!over)(?<!under)pass|pwds?|psk|auth(?:tok)?|creds?|community"
+    # In the kernel's log PAT is a table, and sig= a processor's.
+    r"|cookie|(?<![a-z])pat(?=[\"']|[ \t]?=|%3d)|(?<=[?&])(?:sig|key)(?==)"
+    r"|(?<![a-z])(?:root|bind|user|admin|db)?pw)(?![a-z])(?:[-_.]?[0-9]{1,3})?"
 )
 _NAME = rf"(?:(?:{_LONG})[\w.-]{{0,40}}|{_SHORT})"
 # passwd:amd64 is a package of Debian.
@@ -34,19 +38,23 @@ _QUOTE = r"\\{0,8}[\"']"
 _SPACE = r"(?:\s|\\{1,8}[nrt])"
 _HEAD = re.compile(
     rf"(?P<name>{_NAME})(?P<closed>{_QUOTE})?\]?(?:"
-    rf"(?P<before>[ \t]{{0,64}})(?P<sign>=>|:=|=|:(?!{_ARCH}))(?P<gap>[ \t]{{0,64}})"
+    # %3D and %3A are signs, %22 and %27 quotes, where an address is in an address.
+    rf"(?P<before>[ \t]{{0,64}})(?P<sign>=>|:=|=|:(?!{_ARCH})|(?:%2[27])?(?:%20)?%3[ad])(?P<gap>[ \t]{{0,64}})"
     # name: PASSWORD, value: x
     rf"|(?P<pair>(?:[,;]|{_SPACE}){_SPACE}{{0,64}}(?:{_QUOTE})?value(?:{_QUOTE})?"
     r"[ \t]{0,64}[:=][ \t]{0,64})"
     # ["--password", "x"], ("password", "x")
     rf"|(?P<next>,{_SPACE}{{0,64}}(?={_QUOTE}))"
+    # [--password, x]
+    r"|(?P<flow>,[ \t]{0,64}(?![\s\"'\\-]))"
     r"|(?P<blank>[ \t]{1,64}(?:\\\r?\n[ \t]{0,64})?))",
     re.IGNORECASE,
 )
 # "password x" is a setting where it begins its line, and so named; else it is prose.
-_BEGIN = re.compile(r"[ \t#;/*]*(?:(?:export|set|setenv|.*\blogin[ \t]+\S+)[ \t]+)?")
+_BEGIN = re.compile(r"[ \t#;/*]*(?:(?:export|set|setenv|ike|.*\blogin[ \t]+\S+)[ \t]+)?")
 _SETTING = re.compile(
-    r"(?:[\w.-]*[_.-])?(?:passw(?:or)?d|passphrase|secret|token|psk|_pass)"
+    r"(?:[\w.-]*[_.-])?(?:passw(?:or)?d|passphrase|secret|token|psk|_pass|(?:storage|dbd|bind|root)pass|authtok"
+    r"|api[-_]?key|(?:pre[-_]?)?shared[-_]key)"
     r"|(?P<sure>requirepass|masterauth|(?:bind|root)pw|r[ow]community)",
     re.IGNORECASE,
 )
@@ -58,6 +66,8 @@ _EDGE = re.compile(r"(\\*)([\"'])|[\r\n\0]")
 _PLAIN = re.compile(r"[^ \t\r\n\v\f\0\"'\\]+|\\[^\r\n\0]|\\")
 _AFTER = " \t\r\n\0,;:)}]>|&"
 _LINE = re.compile(r"[\r\n\0]|\Z")
+_FLOW = re.compile(r"[,\]\r\n\0]|\Z")
+_BRACKETS = {"[": "]", "(": ")", "{": "}"}
 _MARK = re.compile(r"([|>]?)[-+0-9]{0,2}[ \t]*(?=[\r\n]|\Z)")
 _SCHEME = re.compile(r"(?:bearer|basic|digest|token|negotiate|ntlm)[ \t]{1,8}", re.IGNORECASE)
 _ITEM = re.compile(rf"{_QUOTE}|\]")
@@ -76,6 +86,27 @@ _XML = re.compile(
     r"(?!\s)(?:<!\[CDATA\[(?:(?!\]\]>)[\s\S]){0,16384}(?:\]\]>)?|[^<]+(?=</))",
     re.IGNORECASE,
 )
+# Programs, and their options that a secret follows; where nothing may stand between, "" ends the option.
+_BETWEEN = r"[ \t=]*"
+_PROGRAMS = (
+    (r"sshpass|ipmitool", rf"-[pP]{_BETWEEN}"),
+    (r"curl", rf"(?:-u|--user|--proxy-user){_BETWEEN}"),
+    (r"(?:mysql|mariadb)(?:-?(?:dump|admin|import|check))?", r"-p(?=[^\s,;|&)\]-])"),
+    (r"(?:docker|podman|nerdctl|helm|buildah|skopeo|oras|crane)[ \t][^\n|;&]{0,40}?\blogin", rf"-p{_BETWEEN}"),
+    (r"redis-cli", rf"-a{_BETWEEN}"),
+    (r"mongo(?:sh|dump|restore)?", rf"-p{_BETWEEN}"),
+    (r"ldap(?:search|modify|add|delete|passwd|whoami)", rf"-w{_BETWEEN}"),
+    (r"(?:smbclient|rpcclient|lftp)", rf"-[uU]{_BETWEEN}"),
+    (r"snmp(?:b?walk|b?get|bulkwalk|bulkget|getnext|set|table|trap)", rf"-[cAX]{_BETWEEN}"),
+    (r"xfreerdp", r"/p:"),
+)
+# Who reads a secret from what is piped into it.
+_READS = (
+    r"sudo\b[^\n|]{0,80}[ \t]-\w{0,8}S\b|chpasswd\b|passwd\b|cryptsetup\b"
+    r"|[^\n|]{0,120}--(?:password|passphrase|token)[\w-]{0,16}stdin"
+)
+_PIPED = re.compile(rf"\|[ \t]{{0,8}}(?:{_READS})")
+_SAYS = re.compile(r"\b(?:echo|printf)[ \t]{1,8}")
 # To its end, as a shell reads it.
 _WORD = r"(?:\"[^\"\n]*\"|'[^'\n]*'|\S)+"
 _SHAPES = (
@@ -90,14 +121,20 @@ _SHAPES = (
     re.compile(rf"({_NAME} (?:set (?:by environment )?to|invalid value) )\S+", re.IGNORECASE),
     re.compile(rf"((?:\A|\n)set\t[\w.-]{{0,80}}?{_NAME}\t)[^\t\n]+", re.IGNORECASE),
     re.compile(r"(\b(?:bearer|basic)[ \t]{1,8})[\w.~+/-]{16,}={0,2}", re.IGNORECASE),
-    re.compile(rf"(\b(?:sshpass|ipmitool)\b[^\n]{{0,200}}?[ \t]-[pP][ \t]*){_WORD}"),
-    re.compile(rf"(\bcurl\b[^\n]{{0,200}}?[ \t](?:-u|--user|--proxy-user)[ \t=]*){_WORD}"),
+    *(re.compile(rf"(\b(?:{program})\b[^\n]{{0,200}}?[ \t]{option}){_WORD}") for program, option in _PROGRAMS),
+    # Who has such an address may post there.
+    re.compile(
+        r"(https?://(?:hooks\.[^\s/\"'<>]{1,100}/(?:services/)?"
+        r"|[^\s/\"'<>]{1,100}/(?:[\w.-]{1,40}/){0,4}(?:webhooks?|webhookb2)/|[^\s/\"'<>]{1,100}/bot(?=[0-9]{6,12}:)))"
+        r"[^\s\"'<>]{8,}"
+    ),
     # Keys and tokens of well-known makers, and hashes of passwords.
     re.compile(
         r"()(?<![\w-])(?:(?:AKIA|ASIA)[0-9A-Z]{16}[\w-]*|(?:gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|hf_"
         r"|nvapi-|sk-|AIza)[\w-]{20,}|eyJ[\w-]{10,}\.[\w-]{10,}\.?[\w-]*)"
     ),
-    re.compile(r"()\$(?:[1567y]|2[abxy]|gy)\$[./\w$=,-]{8,}"),
+    re.compile(r"()\$(?:[1567y]|2[abxy]|gy|apr1|argon2(?:id?|d)|scrypt|pbkdf2[\w-]{0,16})\$[./\w$=,+-]{8,}"),
+    re.compile(r"(\{(?:S?SHA(?:[-_]?(?:256|384|512))?|S?MD5|CRYPT|PBKDF2[\w-]{0,16}|ARGON2)\})[\w+/=$.,-]{8,}"),
 )
 
 
@@ -108,7 +145,7 @@ def masked(text: str) -> str:
         text = _XML.sub(rf"\1{MASK}", text)
     for shape in _SHAPES:
         text = shape.sub(rf"\1{MASK}", text)
-    return _masked(text, MASK)
+    return _masked(_piped(text), MASK)
 
 
 def masked_values(value: Any, key: str) -> Any:
@@ -141,6 +178,21 @@ def _login(found: re.Match[str]) -> str:
     # A name alone, or what is no word, may be a token.
     user = _USER.match(rest)
     return f"{found[1]}{user[0] if user else ''}{MASK}{rest[at:]}"
+
+
+def _piped(text: str) -> str:
+    """The text without what a shell says into the pipe of a program that reads a secret from there."""
+    reported: list[str] = []
+    done = 0
+    for pipe in _PIPED.finditer(text):
+        end = pipe.start()
+        near = max(done, end - 16 * _NEAR)
+        says = _SAYS.search(text, max(near, text.rfind("\n", near, end) + 1, text.rfind("|", near, end) + 1), end)
+        if says:
+            said = text[says.end() : end]
+            reported += text[done : says.end()], MASK, said[len(said.rstrip()) :]
+            done = end
+    return "".join([*reported, text[done:]])
 
 
 def _masked(text: str, mask: str) -> str:
@@ -192,8 +244,10 @@ def _value(text: str, head: re.Match[str], done: int, mask: str) -> tuple[int, s
     listed = _MARK.match(text, begin) if head["sign"] == ":" else None
     if listed:
         return _below(text, listed, start, mask)
-    if not (head["pair"] or head["before"] or head["gap"]):
-        end = _word(text, begin)
+    if head["flow"]:
+        end = _FLOW.search(text, begin + len(mask) * text.startswith(mask, begin)).start()  # type: ignore[union-attr]
+    elif not (head["pair"] or head["before"] or head["gap"]):
+        end = max(_word(text, begin), _bracket(text, begin, mask))
     elif head["sign"] == "=" and head["gap"] == " " and not head["before"] and _ANOTHER.match(text, begin):
         return begin, ""
     else:
@@ -206,6 +260,9 @@ def _is_joined(text: str, head: re.Match[str], start: int, mask: str) -> bool:
     begin = head.end()
     if head["next"]:
         return text[start] == "-" or text[max(start - 2, 0) : start - 1] in ("(", "[")
+    if head["flow"]:
+        line = _line(text, start)
+        return text[start] == "-" and text.rfind("[", line, start) > text.rfind("]", line, start)
     if not head["blank"]:
         return True
     if text[start] == "-":
@@ -271,6 +328,19 @@ def _array(text: str, begin: int, mask: str) -> int:
             return item.end()
         at = _closing(text, item.end(), item[0])[1]
     return begin
+
+
+def _bracket(text: str, begin: int, mask: str) -> int:
+    """Where what closes a value in brackets ends; the same place where it is in none, or nothing closes it."""
+    closing = _BRACKETS.get(text[begin : begin + 1])
+    if not closing:
+        return begin
+    line = text.find("\n", begin, begin + 16 * _NEAR)
+    limit = begin + 16 * _NEAR if line < 0 else line
+    end = text.find(closing, begin, limit)
+    while text.endswith(mask, begin + 1, end + 1):  # that bracket closes what was masked before
+        end = text.find(closing, end + 1, limit)
+    return end + 1 or begin
 
 
 def _inside(text: str, at: int) -> int:

@@ -131,6 +131,18 @@ READABLE = [
     "netroot=iscsi:192.0.2.1::3260::iqn.2009-06.org:x",
     '{"token": null, "secret": false, "credentials": {"a": 1}}',
     "mlx5_core 0000:17:00.0: firmware version: 28.47.1026",
+    "x86/PAT: Configuration [0-7]: WB  WC  UC- UC  WB  WP  UC- WT",
+    "microcode: sig=0x50657, pf=0x80, revision=0x5003604",
+    "auth [success=1 new_authtok_reqd=ok default=ignore] pam_unix.so nullok",
+    "password [success=1 default=ignore] pam_unix.so obscure use_authtok try_first_pass",
+    "docker run -p 8080:80 nginx",
+    "mysql -P 3306 -h db, mysql -p, mysqld_safe --port=3306",
+    'mok_signing_key="/var/lib/dkms/mok.key"',
+    "sig_key:        5A:3F:00:11:22, signer: DKMS module signing key, sig_hashalgo: sha512",
+    "options are --user, --token, and --password, see the manual",
+    "echo 1 | sudo tee /proc/sys/vm/drop_caches",
+    "https://github.com/o/r/hooks and https://host/services/a, snmpd -c /etc/snmp/snmpd.conf",
+    "{SHA} and {CRYPT} and $apr1$",
 ]
 
 
@@ -151,6 +163,8 @@ UNITS = [
         "curl -u ",
         "curl -u 'x",
     ),
+    *("password=[", "[--token, ", "password%3D", "mysql -p", "docker login ", "echo ", "echo a | ", "https://hooks.a/"),
+    *("https://a/a/a/a/", "{SSHA}", "?sig=", "docker docker ", "signing_key", "pat=", "curl ", "redis-cli -a "),
     *(
         "<password>",
         '{"token": [',
