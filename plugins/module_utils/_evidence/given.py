@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from typing import List, Mapping
 
+from .._ground.bound import Bound
 from .._ground.command import Output, decode
 from .._ground.paths import read_regular
 from .sources import Evidence
 
 # A job of a thousand ranks writes some ten MiB.
-LIMIT = 64 * 1024 * 1024
+LIMIT: Bound = 64 * 1024 * 1024
 
 Names = List[str]  # inside the class below `list` is a method
 

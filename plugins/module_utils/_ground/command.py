@@ -14,11 +14,13 @@ import time
 from dataclasses import dataclass
 from typing import IO, Iterator, Mapping, Sequence
 
+from .bound import Bound
+
 # The diagnostics live in sbin directories, which an unprivileged or ssh PATH leaves out.
 # EL keeps Open MPI out of it, too: users load it as a module.
 _MORE_PATH = ("/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/lib64/openmpi/bin")
 NOT_INSTALLED = "not installed (no such program in PATH)"
-LIMIT = 8 * 1024 * 1024
+LIMIT: Bound = 8 * 1024 * 1024
 _CHUNK = 64 * 1024
 # A process stuck in the kernel cannot be killed; it is left behind rather than waited for.
 _REAP_S = 2.0

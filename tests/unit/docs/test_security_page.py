@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every promise of docs/security.md is a test that exists."""
+"""Every promise of docs/security.md is a test that exists, and every bound one that goes beyond it."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 
 import pytest
@@ -31,3 +32,69 @@ def test_a_promise_names_tests_that_exist(row: str) -> None:
     for path, name in named:
         tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
         assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+BOUNDS = [
+    line
+    for line in TEXT.partition("## What is bounded")[2].partition("\n## ")[0].splitlines()
+    if line.startswith("| ") and not line.startswith("| what |")
+]
+_BOUND = re.compile(
+    r"\| ([0-9,]+)(?: (KiB|MiB|GiB))? \| [^|]+ \| `([\w/]+\.py)` `(\w+)` \| `(tests/[\w/]+\.py)::(\w+)` \|$"
+)
+_UNITS = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+PLUGINS = "ansible_collections.ibready.cluster.plugins"
+
+
+def in_the_code() -> set[tuple[str, str]]:
+    """Every number that the code calls a Bound."""
+    return {
+        (str(file.relative_to(ROOT / "plugins")), node.target.id)
+        for file in (ROOT / "plugins").rglob("*.py")
+        if "Bound = " in (text := file.read_text(encoding="utf-8"))
+        for node in ast.parse(text).body
+        if isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and ast.unparse(node.annotation) == "Bound"
+    }
+
+
+def test_every_bound_has_a_row_and_every_row_is_a_bound() -> None:
+    assert {(found[3], found[4]) for found in map(_BOUND.search, BOUNDS) if found} == in_the_code()
+    assert len(BOUNDS) == len(in_the_code())
+
+
+@pytest.mark.parametrize("row", BOUNDS)
+def test_a_bound_is_as_told_and_has_a_test_that_goes_beyond_it(row: str) -> None:
+    found = _BOUND.search(row)
+    assert found is not None
+    most, unit, file, name, path, test = found.groups(default="")
+    module = importlib.import_module(f"{PLUGINS}.{file[:-3].replace('/', '.')}")
+    assert getattr(module, name) == int(most.replace(",", "")) * _UNITS[unit]
+    text = (ROOT / path).read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef) and node.name == test:
+            first = min(node.lineno, *(decorator.lineno for decorator in node.decorator_list), node.lineno)
+            assert re.search(rf"\b{name}\b", "\n".join(text.splitlines()[first - 1 : node.end_lineno]))
+            return
+    pytest.fail(f"{path} has no {test}")
+
+
+def test_what_is_packed_by_others_is_opened_with_a_bound_of_the_table() -> None:
+    """Nobody opens a text or reads a file with a number of their own."""
+    names = {name for _file, name in in_the_code()} | {"left"}  # what is left of one
+    for file in (ROOT / "plugins").rglob("*.py"):
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "packed.opened":
+                assert ast.unparse(call.args[1]) in names, file
+
+
+def test_the_agent_s_unit_has_the_capabilities_that_the_page_names() -> None:
+    unit = (ROOT / "roles/health_agent/templates/ibready-health.service.j2").read_text(encoding="utf-8")
+    granted = re.findall(r"^CapabilityBoundingSet=(.*)$", unit, re.MULTILINE)
+    row = next(line for line in TEXT.splitlines() if line.startswith("| the health agent |"))
+    told = re.findall(r"`(CAP_\w+)`", row)
+    words = dict(enumerate(("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")))
+    assert [" ".join(told)] == granted
+    assert f"a unit with {words[len(told)]} capabilities" in row
+    assert not [name for name in told if name.removeprefix("CAP_") not in unit.partition("CapabilityBoundingSet")[0]]

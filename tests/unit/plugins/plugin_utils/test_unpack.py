@@ -142,7 +142,7 @@ LETTERS = st.sampled_from(["a", "é", "密", "\U0001f600"])
 @settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_a_name_is_bounded_in_parts_and_bytes(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    """Either it is unpacked, or nothing is there: never half of it, never a crash."""
+    """By _PARTS, _LENGTH and _PART: either it is unpacked, or nothing is there: never half of it, never a crash."""
     parts = data.draw(st.sampled_from([1, 10, 38, 39, 40, 41, 200, 1000, 5000]))
     part = data.draw(LETTERS) * data.draw(st.sampled_from([1, 2, 20, 63, 64, 255, 256]))
     name = "/".join(["n1", *[part] * parts])

@@ -14,7 +14,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground import packed
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import brief
-from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import judged
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import judged, typed
 from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.judged import Known
 from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.typed import AnswerError
 from tests.unit import mutations
@@ -57,7 +57,7 @@ def compressed(text: bytes) -> str:
         ("%%%", "packed: not what a verify module packed"),
         ("aGVsbG8=", "packed: not what a verify module packed"),
         (packed.pack({})[:-8], "packed: not what a verify module packed"),
-        (compressed(b" " * (33 * 1024 * 1024)), "packed: not what .* too large"),
+        (compressed(b" " * (judged._MOST + 1)), "packed: not what .* too large"),
         (compressed(b"[" * 100_000), "packed: "),
         (compressed(b'"\xff"'), "packed: "),
         (packed.pack([1]), "packed: no object"),
@@ -108,6 +108,6 @@ def test_a_check_that_is_refused_is_refused_again() -> None:
 
 
 def test_facts_of_no_area_of_ours_are_bounded() -> None:
-    deep = json.loads("[" * 40 + "]" * 40)
+    deep = json.loads("[" * (typed._DEEPEST + 1) + "]" * (typed._DEEPEST + 1))
     with pytest.raises(AnswerError, match="nested more than"):
         Known().answer({"packed": packed.pack({"checks": [], "facts": {"x": json.dumps(deep), "ib": "{}"}})})

@@ -111,6 +111,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("value", "said"), WRONG, ids=[said for _, said in WRONG])
 def test_what_is_of_another_type_is_named(value: Any, said: str) -> None:
+    """Or has more than LONGEST characters, or MANY entries."""
     with pytest.raises(AnswerError) as caught:
         read(Reported, value)
     assert str(caught.value) == said
