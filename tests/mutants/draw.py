@@ -16,12 +16,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.nearest import importers, nearest
+
 ROOT = Path(__file__).resolve().parents[2]
 SEED = 20261128
 NEAREST = 8
 # Of one run of tests; a change that makes them hang is caught.
 SECONDS = 600
-PACKAGE = "ansible_collections.ibready.cluster."
 GAUNTLET = "tests/unit/gauntlet/test_gauntlet.py"
 SUMMARY = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py)(\S*)", re.MULTILINE)
 # Only what stands in these is dropped: in a module or class it would be a definition.
@@ -147,44 +148,6 @@ def drawn(seed: int) -> Iterator[Mutant]:
         sites = Sites(path, (ROOT / path).read_bytes()).found
         if sites:
             yield dice.choice(sites)
-
-
-def imports(path: str, text: str) -> set[str]:
-    """The dotted names that a file may import, with those that may be modules of a package."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            found |= {one.name for one in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            above = Path(path).parent.parts[: len(Path(path).parent.parts) - node.level + 1]
-            base = ".".join([*(above if node.level else ()), *([node.module] if node.module else ())])
-            found |= {base, *(f"{base}.{one.name}" for one in node.names)}
-    return {name.removeprefix(PACKAGE) for name in found}
-
-
-def importers() -> dict[str, set[str]]:
-    """Of each of our files, those that import it."""
-    files = [*ROOT.glob("plugins/**/*.py"), *ROOT.glob("tests/gauntlet/**/*.py"), *ROOT.glob("tests/unit/**/*.py")]
-    paths = sorted(str(path.relative_to(ROOT)) for path in files)
-    names = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in paths}
-    found: dict[str, set[str]] = {path: set() for path in paths}
-    for path in paths:
-        for name in imports(path, (ROOT / path).read_text()):
-            if name in names:
-                found[names[name]].add(path)
-    return found
-
-
-def nearest(path: str, known: dict[str, set[str]]) -> list[str]:
-    """The test files that reach a file, those by the shortest chain and of its name first."""
-    far, ring = {path: 0}, [path]
-    while ring:
-        further = {one for name in ring for one in known[name] if one not in far}
-        far.update(dict.fromkeys(further, far[ring[0]] + 1))
-        ring = sorted(further)
-    stem = Path(path).stem.strip("_")
-    tests = [one for one in far if Path(one).name.startswith("test_")]
-    return sorted(tests, key=lambda one: (far[one], stem not in Path(one).stem, one))
 
 
 class Trial:

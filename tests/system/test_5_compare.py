@@ -2,8 +2,7 @@
 """Comparing and doing agree: what drifts on a host is told of its role, exactly where that role would change it.
 
 Each round plants other drifts on each node, at most one of each role, most of them made from what is wanted of the
-host, and asks both roads. A file is spoilt in a way of its own; `IBREADY_CASES=all ./run system tests/system/test_5_compare.py` spoils
-each in every way.
+host, and asks both roads. A file is spoilt in a way of its own; `./run test all` spoils each in every way.
 """
 
 from __future__ import annotations

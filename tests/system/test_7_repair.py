@@ -2,7 +2,7 @@
 """Faults of ready nodes are mended by repair.yml, none without consent; each is looked at by another road than its own.
 
 Modules, GPUs and the fabric are the sandbox's simulated ones; files, services, packages, systemd and ssh are real. Here
-are those that no other fault hides; `IBREADY_CASES=all ./run system tests/system/test_7_repair.py` plants all of them at once.
+are those that no other fault hides; `./run test all` plants all of them at once.
 """
 
 from __future__ import annotations
