@@ -40,6 +40,7 @@ MAGIC |= {"item", "role_path"}
 SHARED = {"ibready_reboot_ok", "ibready_drain", "ibready_undrain"}
 SHARED |= {"ibready_plan", "ibready_replace_stack_ok", "ibready_firmware_ok"}
 SHARED |= {"ibready_fabric_restart_ok", "ibready_expect", "ibready_waivers"}
+SHARED |= {"ibready_visit_timeout", "ibready_packages_timeout", "ibready_counter_pause"}
 SHARED |= {"ibready_tcp_ports", "ibready_hold_kernel", "stack_rdma_flavour"}
 # Whether converge.yml enters a role is no variable of the role's own tasks.
 ENTERED = {f"{role}_manage" for role in ROLES}

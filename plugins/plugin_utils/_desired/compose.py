@@ -34,7 +34,7 @@ _COMPARED = {f"{_OURS}{name}" for name in MODULES}
 # What of a task is read, beside its action: anything else makes the role look for itself.
 _READ = {
     *("name", "when", "register", "vars", "tags", "loop", "loop_control", "notify", "changed_when"),
-    *("check_mode", "become", "run_once", "delegate_to", "block", "rescue", "always"),
+    *("check_mode", "become", "run_once", "delegate_to", "block", "rescue", "always", "timeout"),
 }
 
 

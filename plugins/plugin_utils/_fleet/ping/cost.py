@@ -34,10 +34,19 @@ class Cost:
         return -(-self.hosts // max(1, self.forks))
 
     @property
+    def _turn_s(self) -> int:
+        """Seconds of a round for one host, in which every question uses up its deadline."""
+        return -(-self.rails // max(1, self.at_once)) * (self.deadline + GRACE)
+
+    @property
     def round_s(self) -> int:
-        """Seconds of a round in which every question uses up its deadline."""
-        turns = -(-self.rails // max(1, self.at_once))
-        return self._waves * turns * (self.deadline + GRACE)
+        """The same of all hosts."""
+        return self._waves * self._turn_s
+
+    @property
+    def visit_s(self) -> int:
+        """Seconds in which one host asks the partners of one visit, at the worst."""
+        return max(VISIT, AGAIN) * self._turn_s
 
     def worst_s(self, rounds: int) -> int:
         """Seconds of so many rounds, with servers that start and stop and a second pass."""

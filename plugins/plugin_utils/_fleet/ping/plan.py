@@ -40,6 +40,7 @@ def plan(hosts: Mapping[str, Participant], options: Options) -> dict[str, Any]:
 
     ``serve``: host -> ports that answer. ``ask``: client -> its servers of each visit, one a round.
     ``ports``: host -> rail -> device, port number and LID. ``lease``: seconds that servers live.
+    ``visit_s``: seconds of the longest visit.
     ``sampled``, ``rounds``, ``wanted``, ``seed``, ``budget_s``, ``worst_s``: see ``why``.
     """
     able = {name: who for name, who in hosts.items() if who.rails}
@@ -59,6 +60,7 @@ def plan(hosts: Mapping[str, Participant], options: Options) -> dict[str, Any]:
         "budget_s": options.budget,
         "worst_s": worst,
         "lease": worst + _SPARE,
+        "visit_s": price.visit_s,
         "why": _why(made, options, price),
         "visits": cost.visits(len(made.rounds)),
         "hosts": list(able),
