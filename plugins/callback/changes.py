@@ -1,16 +1,17 @@
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Remember for the report what a run changed, and when it began. Shows nothing."""
+"""Remember for the report what a run changed, who gave no answer, and when it began. Shows nothing."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: changes
 type: aggregate
-short_description: Remember for the report which tasks changed which host
+short_description: Remember for the report which tasks changed which host, and who gave no answer
 version_added: 0.1.0
 description:
-  - Shows nothing; M(ibready.cluster.report) writes what it remembers into the run object.
+  - Shows nothing; M(ibready.cluster.report) writes what it remembers into the run object, and judges
+    a host C(unknown) that gave no answer within the bound of a task.
   - Without it the run object says that nobody looked (V(null)), not that nothing changed.
 requirements:
   - C(callbacks_enabled = ibready.cluster.changes) in ansible.cfg, as this collection's own has it.
@@ -23,7 +24,12 @@ from typing import Any
 
 from ansible.plugins.callback import CallbackBase
 
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import brief
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import silence
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run.changed import TOLD
+
+# What a host answers that tells what it is: it is there again.
+_FIRST_WORDS = {"node", brief.KEY}
 
 
 class CallbackModule(CallbackBase):
@@ -36,13 +42,19 @@ class CallbackModule(CallbackBase):
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
         TOLD.begin(datetime.now(UTC))
+        silence.SILENT.clear()
 
     def v2_runner_on_ok(self, result: Any) -> None:
         self._remember(result)
+        if _FIRST_WORDS & result.result.keys():
+            silence.SILENT.pop(result.host.get_name(), None)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         # Of a loop the items before the failed one were done.
         self._remember(result)
+        waited = silence.seconds(result.result)
+        if waited:
+            silence.SILENT[result.host.get_name()] = silence.why(waited, str(result.task.get_name()))
 
     def _remember(self, result: Any) -> None:
         if result.is_changed():

@@ -44,6 +44,7 @@ from ansible.plugins.callback.minimal import CallbackModule as Minimal
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import DEGRADED, READY, SKIPPED
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.brief import SHORT
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import silence
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.plain import printed
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import verdicts
 
@@ -130,6 +131,10 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
             super().v2_runner_on_ok(result)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
+        waited = silence.seconds(result.result)
+        if waited:
+            # Ansible's own words name neither host nor task.
+            result.result["msg"] = silence.message(result.host.get_name(), waited, str(result.task.get_name()))
         # Without a verdict that is a failure's it is the module that failed.
         ours = folds(result.task)
         if ends(result.task) and not ignore_errors:

@@ -104,7 +104,7 @@ def asked() -> tuple[list[Asked], set[Path]]:
 
 def documented(kind: str) -> str:
     """The default that the inventory reference tells."""
-    found = re.search(r"\(default (\d+)", playbook_options()[f"ibready_{kind}_timeout"]["description"])
+    found = re.search(r"default (\d+)\)", playbook_options()[f"ibready_{kind}_timeout"]["description"])
     assert found
     return found[1]
 

@@ -16,11 +16,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible import constants
-from ansible.errors import AnsibleError
+from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.module_utils.common.json import Direction, get_module_encoder
 from ansible.plugins.action import ActionBase
 
 from ...module_utils._ground.bound import Bound
+from .._ground import silence
 from .._ground.plain import block, plain
 from . import pack
 
@@ -94,6 +95,9 @@ class EngineAction(ActionBase):
     def _execute_module(self, module_name: Any = None, module_args: Any = None, **named: Any) -> dict[str, Any]:  # type: ignore[override]
         name = str(module_name or self._task.action)
         given = self._task.args if module_args is None else module_args
+        host = str((named.get("task_vars") or {}).get("inventory_hostname"))
+        waited, task = self._task.timeout, self._task.get_name()
+        silent = {"timedout": {"period": waited}}
 
         def call() -> dict[str, Any]:
             # Ansible adds words of its own to the arguments.
@@ -106,6 +110,11 @@ class EngineAction(ActionBase):
                 if type(exc) is not AnsibleError or not _next(str(exc)):
                     raise
                 raise AnsibleError(f"{exc}. {_next(str(exc))}") from exc
+            except BaseException as exc:
+                # Ansible's own, which is no Exception and has no public name.
+                if type(exc).__name__ != "TaskTimeoutError":
+                    raise
+                raise AnsibleActionFail(silence.message(host, waited, task), result=silent) from None
             return done
 
         done = call()
@@ -122,7 +131,6 @@ class EngineAction(ActionBase):
         said = {key: done[key] for key in _STREAMS if key in done}
         done.update((key, _clean(done[key])) for key in _SHOWN if key in done)
         if done.get("failed") and "module_stdout" in done:
-            host = (named.get("task_vars") or {}).get("inventory_hostname")
             words = next(filter(None, (_telling(str(said.get(key) or "")) for key in _STREAMS)), "")
             why = str(done.get("msg")).strip().rstrip(".")
             # The host's own words first: what could not be read is rarely the matter.

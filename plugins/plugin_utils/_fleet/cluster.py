@@ -16,6 +16,7 @@ from ...module_utils._ground.check import FAIL, SKIP, UNKNOWN, Check, failed, pa
 from ...module_utils._rails.ib_ports import IbFacts
 from .._answers import apart, ping as told, shown
 from .._fabric import report as fabrics
+from .._ground import silence
 from .._hosts import consistency as _alike, contact, hosts as _hosts, rounds
 from .._switch import judge as _switch, texts as _texts
 from . import nccl_plan, tcp_plan
@@ -165,7 +166,9 @@ def _access(host: _hosts.Host) -> list[Check]:
     if host.recorded:
         return [skipped("host.access.reachable", "host", host.recorded)]
     checks = [passed("host.access.reachable", "host", "logged in as root")]
-    if not host.node.get("root"):
+    if host.silent:
+        checks = [unknown("host.access.reachable", "host", host.silent, remedy=silence.NEXT)]
+    elif not host.node.get("root"):
         checks = [
             unknown(
                 "host.access.reachable",

@@ -12,6 +12,7 @@ from ansible.errors import AnsibleError
 from ansible.plugins.loader import connection_loader
 
 from ...module_utils._evidence.redact import masked
+from .._ground import silence
 
 # What the finding of an unreachable host keeps as its evidence.
 ADDRESS = "address"
@@ -34,6 +35,9 @@ def absent(name: str, seen: Mapping[str, Any], reached: Mapping[str, Any]) -> Ab
     low = said.lower()
     if reached.get("unreachable"):
         return _unreachable(name, seen, said)
+    waited = silence.seconds(reached)
+    if waited:
+        return Absent(silence.why(waited, "its first question"), silence.NEXT)
     if "sudo" in low or "become" in low or "privilege" in low:
         return Absent(
             f"logged in, but could not become root: {said}",

@@ -39,6 +39,7 @@ from .._answers import (
     tcp as _tcp_told,
 )
 from .._answers.typed import AnswerError, read
+from .._ground import silence
 from .._ground.dicts import as_dict
 from .._site import expected, trust
 from . import contact
@@ -68,7 +69,7 @@ _DATA = (
 class Host:
     """One host of the run. ``absent`` says why nothing is known of it (empty: it took part).
 
-    ``address``: where Ansible looked in vain for it.
+    ``address``: where Ansible looked in vain for it. ``silent``: that it gave no answer since.
     ``recorded``: of a host that is judged by its evidence bundle, when that was collected.
     ``visit``: what ibverify's visit told of its clock.
     """
@@ -77,6 +78,7 @@ class Host:
     absent: str = ""
     remedy: str = ""
     address: str = ""
+    silent: str = ""
     recorded: str = ""
     converge_error: str = ""
     ping_error: str = ""
@@ -146,6 +148,9 @@ def _host(name: str, seen: Mapping[str, Any], known: told_verdict.Known) -> Host
         foreign = trust.why_not(told.get("ansible_facts"))
         if foreign:
             return Host(name, absent=foreign, remedy=trust.REMEDY)
+    silent = silence.SILENT.get(name, "")
+    if silent and not {brief.KEY, "checks"} & visited.keys():
+        return Host(name, absent=silent, remedy=silence.NEXT)
     if visited.get("unreachable") or ("node" not in contacted and brief.KEY not in visited):
         gone = contact.absent(name, seen, visited or contacted)
         return Host(name, absent=gone.why, remedy=gone.remedy, address=gone.address)
@@ -162,6 +167,7 @@ def _host(name: str, seen: Mapping[str, Any], known: told_verdict.Known) -> Host
     again, lost_again = told_pings.answers(seen, "ibready_pings_again")
     return Host(
         name,
+        silent=silent,
         converge_error=str(seen.get("ibready_converge_error") or ""),
         ping_error=str(seen.get("ibready_ping_error") or "") or garbled or lost_again,
         node=raw,

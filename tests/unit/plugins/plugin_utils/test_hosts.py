@@ -13,6 +13,8 @@ from ansible.vars.manager import VariableManager
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import brief
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import silence
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts.hosts import Host, participant
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts.rounds import Rail
@@ -110,6 +112,7 @@ def test_a_visit_of_findings_is_its_own_contact() -> None:
 
 LOST = {"unreachable": True, "msg": "no route to host"}
 BROKEN = {"failed": True, "msg": "No module named 'json'"}
+FROZEN = {"failed": True, "msg": "Timed out after 20 second(s).", "timedout": {"period": 20}}
 DENIED = {"failed": True, "msg": "sudo: a password is required"}
 
 
@@ -124,6 +127,7 @@ DENIED = {"failed": True, "msg": "sudo: a password is required"}
         pytest.param({"ibready_ibverify": BROKEN}, "the first module failed there: No module", id="no module runs"),
         pytest.param({"ibready_ibverify": DENIED}, "could not become root", id="no root"),
         pytest.param({}, "it took no part in this run", id="not asked"),
+        pytest.param({"ibready_node": FROZEN}, "gave no answer for 20 s to: its first question", id="frozen"),
         pytest.param(
             {"ibready_ibverify": findings({"ib": node(1).to_dict()})}, "it does not tell what it is", id="no node"
         ),
@@ -139,6 +143,27 @@ def test_a_host_that_was_not_looked_at_says_why(registered: dict[str, Any], why:
     host = gathered(**registered)
     assert why in host.absent + host.ib_error
     assert host.absent
+
+
+WHY = "gave no answer for 20 s to: Start the ping servers"
+
+
+def test_a_host_that_hung_before_its_visit_is_absent_and_one_that_hung_since_keeps_its_findings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(silence, "SILENT", {"n1": WHY})
+    contacted = {"ibready_node": {"node": {"hostname": "gpu-7", "root": True}}, "ibready_converge_error": "x"}
+    host = gathered(**contacted)
+    assert (host.absent, host.remedy, host.converge_error) == (WHY, silence.NEXT, "")
+    host = gathered(ibready_ibverify=findings({"ib": node(1).to_dict(), "node": {"hostname": "gpu-7", "root": True}}))
+    assert (host.absent, host.silent) == ("", WHY)
+    (access,) = cluster._access(host)
+    assert (access.id, access.result, access.cause, access.remedy) == (
+        "host.access.reachable",
+        "unknown",
+        WHY,
+        silence.NEXT,
+    )
 
 
 SSH = {"ansible_host": "10.0.0.7", "ansible_port": 2222, "ansible_user": "ops"}

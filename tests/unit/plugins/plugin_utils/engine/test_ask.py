@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from ansible import constants
-from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
 from ansible.executor import module_common
 from ansible.parsing.dataloader import DataLoader
 from ansible.playbook.play_context import PlayContext
@@ -327,6 +327,21 @@ def test_a_host_that_is_lost_is_lost(host: Host, monkeypatch: pytest.MonkeyPatch
     host.bend = lost
     with pytest.raises(AnsibleConnectionFailure, match="n1 is gone"):
         host.ask()
+
+
+def test_a_host_that_hangs_is_named_with_what_it_was_asked(host: Host) -> None:
+    from ansible._internal._errors._task_timeout import TaskTimeoutError
+
+    def hung(_: bytes) -> bytes:
+        raise TaskTimeoutError(20)
+
+    host.bend = hung
+    action = host.action(node_facts.ActionModule, {})
+    action._task.timeout, action._task.name = 20, "Collect what the host is"
+    with pytest.raises(AnsibleActionFail) as told:
+        action.run(task_vars={"inventory_hostname": "n1", "ansible_python_interpreter": sys.executable})
+    assert str(told.value).startswith("n1 gave no answer for 20 s to: Collect what the host is. Next: ")
+    assert told.value.result["timedout"] == {"period": 20}
 
 
 def test_a_host_without_a_python_is_told_as_ever(host: Host) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.callback.changes import CallbackModule
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import silence
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import changed
 
 ROOT = Path(__file__).parents[5]
@@ -22,8 +23,16 @@ def told(monkeypatch: pytest.MonkeyPatch) -> changed.Reported:
     return mine
 
 
-def result(host: str, task: str, *, is_changed: bool = True) -> Any:
+@pytest.fixture
+def silent(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    mine: dict[str, str] = {}
+    monkeypatch.setattr(silence, "SILENT", mine)
+    return mine
+
+
+def result(host: str, task: str, *, is_changed: bool = True, **told: Any) -> Any:
     return SimpleNamespace(
+        result=told,
         is_changed=lambda: is_changed,
         host=SimpleNamespace(get_name=lambda: host),
         task=SimpleNamespace(get_name=lambda: task),
@@ -52,6 +61,37 @@ def test_a_new_run_forgets_the_last(told: changed.Reported) -> None:
     told.changed("n1", "x")
     told.begin(datetime.now(UTC))
     assert told.to_dict() == {}
+
+
+TIMED_OUT = {"failed": True, "timedout": {"period": 300}}
+WHY = "gave no answer for 300 s to: rdma : install"
+
+
+@pytest.mark.parametrize("told", [TIMED_OUT, {"failed": True, "results": [{"rc": 0}, TIMED_OUT]}])
+@pytest.mark.parametrize("ignored", [False, True])
+def test_who_gave_no_answer_is_remembered_with_what_it_was_asked(
+    silent: dict[str, str], told: dict[str, Any], ignored: bool
+) -> None:
+    callback = CallbackModule()
+    callback.v2_runner_on_failed(result("n1", "rdma : install", is_changed=False, **told), ignored)
+    callback.v2_runner_on_failed(result("n2", "rdma : install", is_changed=False, failed=True))
+    callback.v2_runner_on_ok(result("n1", "Remember what stopped this host", is_changed=False))
+    assert silent == {"n1": WHY}
+
+
+@pytest.mark.parametrize("word", ["node", "packed"])
+def test_who_says_what_it_is_is_there_again(silent: dict[str, str], word: str) -> None:
+    callback = CallbackModule()
+    silent.update(n1=WHY, n2=WHY)
+    callback.v2_runner_on_ok(result("n1", "visit", is_changed=False, **{word: {}}))
+    assert silent == {"n2": WHY}
+    callback.v2_playbook_on_start(None)
+    assert silent == {}
+
+
+@pytest.mark.parametrize("odd", [{"timedout": 7}, {"timedout": {"period": "7"}}, {"results": "x"}, {"results": [1]}])
+def test_what_a_node_says_of_time_is_read_with_care(odd: dict[str, Any]) -> None:
+    assert silence.seconds(odd) == 0
 
 
 def test_where_nobody_listened_nothing_is_claimed() -> None:

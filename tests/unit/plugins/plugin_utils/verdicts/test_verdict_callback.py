@@ -56,7 +56,7 @@ def printing(module: ModuleType) -> tuple[Any, list[str]]:
 def result(host: str, said: dict[str, Any], action: str = "ibverify", **args: Any) -> Any:
     return SimpleNamespace(
         host=SimpleNamespace(get_name=lambda: host),
-        task=SimpleNamespace(action=action, args=args, vars={}),
+        task=SimpleNamespace(action=action, args=args, vars={}, get_name=lambda: "a task"),
         result=dict(said),
     )
 
@@ -246,3 +246,14 @@ def test_the_checkout_has_it_on_for_ansible_too() -> None:
     settings.read(ROOT / "ansible.cfg")
     assert settings["defaults"]["stdout_callback"] == verdict.CallbackModule.CALLBACK_NAME
     assert settings["defaults"].getboolean("bin_ansible_callbacks")
+
+
+def test_who_gave_no_answer_is_named_with_what_it_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed: list[Any] = []
+    monkeypatch.setattr(Default, "v2_runner_on_failed", lambda self, told, *_: printed.append(told.result["msg"]))
+    callback, _unused = printing(began(monkeypatch))
+    hung = {"failed": True, "msg": "Timed out after 20 second(s).", "timedout": {"period": 20}}
+    callback.v2_runner_on_failed(result("n1", hung, "ansible.builtin.stat"))
+    callback.v2_runner_on_failed(result("n2", {"failed": True, "msg": "boom"}, "ansible.builtin.stat"))
+    assert printed[0].startswith("n1 gave no answer for 20 s to: a task. Next: see whether the host hangs")
+    assert printed[1] == "boom"
