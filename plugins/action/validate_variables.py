@@ -12,6 +12,7 @@ from ansible.errors import AnsibleActionFail
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import few
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import this_run
+from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import keepalive
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import inventory
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import (
     misspelt as _misspelt,
@@ -65,4 +66,5 @@ class ActionModule(SiteAction):
         ]
         near += odd
         near += _misspelt.strays(inventory.sources(variables), variables.get("playbook_dir", ""), variables["groups"])
+        near += filter(None, [keepalive.lacking(hostvars, args["hosts"])])
         return {**told, "warnings": near} if near else told

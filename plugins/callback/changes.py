@@ -11,7 +11,8 @@ short_description: Remember for the report which tasks changed which host, and w
 version_added: 0.1.0
 description:
   - Shows nothing; M(ibready.cluster.report) writes what it remembers into the run object, and judges
-    a host C(unknown) that gave no answer within the bound of a task.
+    a host C(unknown) that gave no answer within the bound of a task. What Ansible leaves of such a
+    task on the controller, an C(ssh), it ends.
   - Without it the run object says that nobody looked (V(null)), not that nothing changed.
 requirements:
   - C(callbacks_enabled = ibready.cluster.changes) in ansible.cfg, as this collection's own has it.
@@ -25,6 +26,7 @@ from typing import Any
 from ansible.plugins.callback import CallbackBase
 
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import brief
+from ansible_collections.ibready.cluster.plugins.plugin_utils._engine import left
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import silence
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run.changed import TOLD
 
@@ -43,6 +45,7 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_start(self, playbook: Any) -> None:
         TOLD.begin(datetime.now(UTC))
         silence.SILENT.clear()
+        left.watch(self)
 
     def v2_runner_on_ok(self, result: Any) -> None:
         self._remember(result)

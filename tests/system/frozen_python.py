@@ -2,7 +2,7 @@
 """A node's interpreter on a node that hangs. Runs what it is given, until it is asked a certain thing.
 
 Beside it lies frozen.json: ``at``, words that a question holds which is not answered any more, nor is any after it.
-Where that file is taken away, whoever sleeps here ends.
+Where that file is taken away, whoever sleeps here ends, and has done nothing.
 """
 
 import json
@@ -25,6 +25,8 @@ with open(WORD) as stream:
 if asked and all(word.encode() in asked for word in at):
     with open(MARK, "w"):
         pass
-while os.path.exists(MARK) and os.path.exists(WORD):
-    time.sleep(0.2)
+if os.path.exists(MARK):
+    while os.path.exists(WORD):
+        time.sleep(0.2)
+    sys.exit(1)
 sys.exit(subprocess.run([sys.executable, *given], input=text, check=False).returncode)

@@ -21,6 +21,7 @@ from tests.system.conftest import ROOT, command, run, said
 BOUND = 40
 HUNG = "host3"
 GOOD = ("host1", "host2")
+WAIVED = {"until": "9999-12-31", "reason": "one machine"}
 ACCESS = "host.access.reachable"
 
 
@@ -40,7 +41,7 @@ class Fleet:
             "ibready_address": "127.0.0.1",
             "ibready_visit_timeout": BOUND,
             # They are one machine.
-            "ibready_waivers": [{"check": "fleet.host.name", "until": "9999-12-31", "reason": "one machine"}],
+            "ibready_waivers": [{"check": "fleet.host.name", "host": "{{ inventory_hostname }}", **WAIVED}],
             "ibready_report_dir": str(folder / "reports"),
         }
         (folder / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": shared}}))
@@ -91,6 +92,7 @@ def test_a_host_that_hangs_is_unknown_by_name_and_the_others_are_judged(fleet: F
     fleet.hangs(*at)
     status, output = fleet.playbook("playbooks/verify.yml")
     assert (fleet.folder / "frozen").exists(), output
+    assert fleet.left() == []
     assert status == 2, output
     why = f"gave no answer for {BOUND} s to: {task}"
     assert f"{HUNG} {why}. Next: " in said(output)

@@ -33,6 +33,8 @@ _STREAMS = ("module_stderr", "module_stdout")
 # What Ansible prints of an answer, whatever the task.
 _SHOWN = ("warnings", "deprecations", "msg", "exception", *_STREAMS)
 _WARNINGS: Bound = 50
+# Seconds after the bound of its task at which a visit ends itself on the node.
+_LATER = 30
 # Characters of what a failed program said.
 _MOST = 300
 # What ssh says at the end of a session with a terminal, whatever the program did.
@@ -151,4 +153,7 @@ class EngineAction(ActionBase):
         engine = pack.engine(constants.DEFAULT_LOCAL_TMP)  # type: ignore[attr-defined]
         asked = json.dumps(question, cls=get_module_encoder("legacy", Direction.CONTROLLER_TO_MODULE))
         carried = b2a_base64(engine.archive(), newline=False).decode() if self._engine_carried else ""
-        return f"{pack.bootstrap()}\n\nmain({engine.digest!r}, {asked!a}, {carried!r})\n"
+        # Nobody waits for the answer any more then. `signal` itself would take longer to import.
+        within = self._task.timeout
+        bound = f"import _signal\n_signal.alarm({within + _LATER})\n" if within else ""
+        return f"{pack.bootstrap()}\n\n{bound}main({engine.digest!r}, {asked!a}, {carried!r})\n"

@@ -18,7 +18,7 @@ from .._ground import silence
 ADDRESS = "address"
 # What Ansible puts before what a connection said.
 AROUND = "Task failed: "
-_SSH = ("ssh", "smart", "ansible.builtin.ssh", "ansible.legacy.ssh")
+SSH = ("ssh", "smart", "ansible.builtin.ssh", "ansible.legacy.ssh")
 
 
 class Absent(NamedTuple):
@@ -53,22 +53,22 @@ def _unreachable(name: str, seen: Mapping[str, Any], said: str) -> Absent:
     given = [word for source in sources for word in ("-i", str(source))]
     ping = f"`{shlex.join(['ansible', name, *given, '-m', 'ping', '-vvv'])}`"
     connection = str(seen.get("ansible_connection") or context.CLIARGS.get("connection") or "ssh")
-    if connection not in _SSH:
+    if connection not in SSH:
         return Absent(f"unreachable by {connection}: {said}", f"{ping} tells where it stops")
     seen = {"inventory_hostname": name, **seen}
-    address = _option("host", seen)
-    user, port, key = (_option(option, seen) for option in ("remote_user", "port", "private_key_file"))
+    address = ssh_option("host", seen)
+    user, port, key = (ssh_option(option, seen) for option in ("remote_user", "port", "private_key_file"))
     words = ["ssh", "-v", *(["-p", port] if port else []), *(["-i", key] if key else [])]
     target = shlex.quote(f"{user}@{address}" if user else address)
     # They are words of a shell already, quoted as the site wants them.
-    more = [_option("ssh_common_args", seen), _option("ssh_extra_args", seen)]
+    more = [ssh_option("ssh_common_args", seen), ssh_option("ssh_extra_args", seen)]
     by_hand = masked(" ".join([shlex.join(words), *filter(None, more), target]))
     return Absent(
         f"unreachable by ssh: {said}", f"try `{by_hand}`, as Ansible did; {ping} tells each step of its own", address
     )
 
 
-def _option(name: str, seen: Mapping[str, Any]) -> str:
+def ssh_option(name: str, seen: Mapping[str, Any]) -> str:
     """An option of Ansible's ssh for a host: of its variables, the command line, the environment or ansible.cfg."""
     config: Any = constants.config
     loader: Any = connection_loader

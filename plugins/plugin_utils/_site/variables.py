@@ -19,6 +19,8 @@ from ...module_utils._verify.catalog import CATALOG
 from .._ground import address, yaml as _yaml
 from .defined import TOP, registered
 
+# How long one host may take for an answer.
+BOUNDS = ("ibready_visit_timeout", "ibready_packages_timeout")
 # Nobody else has variables that begin like this; all other beginnings a site may share with us.
 OURS = ("ibready_", "diagnose_")
 # How alike two names are of which one may be the other misspelt: with one slip, names of seven letters and more are.
@@ -90,6 +92,9 @@ def problems(variables: Mapping[str, Any], role_options: Mapping[str, Mapping[st
             waivers.parse(ours["ibready_waivers"], CATALOG)
         except waivers.WaiverError as exc:
             found.append(f"ibready_waivers: {exc}")
+    found += [
+        f"{name} has to be 1 at least: without a bound one host holds all" for name in BOUNDS if _none(ours, name)
+    ]
     # Told where the first play begins: a converge asks for it once roles have changed hosts.
     nowhere = address.problem(ours)
     return [*found, nowhere] if nowhere else found
@@ -117,6 +122,14 @@ def _known(role_options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     for options in role_options.values():
         known.update(options)
     return known
+
+
+def _none(given: Mapping[str, Any], name: str) -> bool:
+    """Whether a number is none that counts; what is no number the validator tells."""
+    try:
+        return name in given and int(given[name]) < 1
+    except (TypeError, ValueError):
+        return False
 
 
 def _hint(name: str, known: Iterable[str]) -> str:

@@ -50,6 +50,18 @@ def test_good_variables_pass_and_name_the_hosts(inventory: Inventory, action: Ac
             id="two hosts with two slips",
         ),
         pytest.param(
+            {"ibready_visit_timeout": "0"},
+            {"n1": {"ibready_packages_timeout": -1}},
+            r"^n1: ibready_visit_timeout has to be 1 at least.*; n1: ibready_packages_timeout has to be 1 at least",
+            id="no bound at all",
+        ),
+        pytest.param(
+            {"ibready_visit_timeout": "soon"},
+            {"n1": {}},
+            r"^n1: .*ibready_visit_timeout.*int",
+            id="a bound that is none",
+        ),
+        pytest.param(
             {"ibready_address": "ipoib", "ipoib_interfaces": [{"port": "mlx5_0/1", "networks": ["10.1.0.0/16"]}]},
             {"n1": {"ipoib_index": 11}, "n2": {}},
             r"^n2: ibready_address is ipoib, and .*set ipoib_index of the host\. Nothing was changed",

@@ -7,6 +7,8 @@ import dataclasses
 import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -342,6 +344,17 @@ def test_a_host_that_hangs_is_named_with_what_it_was_asked(host: Host) -> None:
         action.run(task_vars={"inventory_hostname": "n1", "ansible_python_interpreter": sys.executable})
     assert str(told.value).startswith("n1 gave no answer for 20 s to: Collect what the host is. Next: ")
     assert told.value.result["timedout"] == {"period": 20}
+
+
+def test_a_visit_that_nobody_waits_for_any_more_ends_itself(host: Host) -> None:
+    action = host.action(node_facts.ActionModule, {})
+    action._task.timeout = 0
+    assert "alarm" not in action._program({})
+    action._task.timeout = 20
+    begin = action._program({}).rpartition("main(")[0]
+    program = f"{begin.replace('alarm(50)', 'alarm(1)')}import time; time.sleep(600)"
+    done = subprocess.run([sys.executable, "-"], input=program, text=True, timeout=60, check=False)
+    assert done.returncode == -signal.SIGALRM
 
 
 def test_a_host_without_a_python_is_told_as_ever(host: Host) -> None:

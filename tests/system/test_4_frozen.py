@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""node2 hangs in the middle of a run: it is unknown by name, the others go on, and the next run mends it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.system.conftest import ROOT, Box, said
+from tests.system.test_3_two_controllers import LEASE
+
+NODE = "node2"
+PLACE = "/opt/frozen"
+# Seconds: what an honest answer may take on a busy machine.
+BOUND = 90
+ACCESS = "host.access.reachable"
+HELD = "libnccl2"
+SITE, VERIFY = "site.yml", "playbooks/verify.yml"
+
+
+class Frozen:
+    """node2 with an interpreter that stops answering."""
+
+    def __init__(self, box: Box, folder: Path) -> None:
+        self.box = box
+        self._inventory = folder / "frozen"
+        (self._inventory / "host_vars").mkdir(parents=True)
+        (self._inventory / "hosts.yml").write_text("---\nall: {}\n")
+        own = {"ansible_python_interpreter": f"{PLACE}/python3"}
+        (self._inventory / f"host_vars/{NODE}.yml").write_text(json.dumps(own))
+
+    def hangs(self, *at: str) -> None:
+        """Lay the interpreter out, with what it does not answer."""
+        program = (ROOT / "tests/system/frozen_python.py").read_text()
+        self.box.root(
+            NODE,
+            f"mkdir -p {PLACE}; rm -f {PLACE}/frozen\ncat > {PLACE}/python3 <<'PYTHON'\n{program}PYTHON\n"
+            f"cat > {PLACE}/frozen.json <<'WORD'\n{json.dumps({'at': at})}\nWORD\n"
+            f"chmod 0755 {PLACE} {PLACE}/python3",
+        )
+
+    def thaws(self) -> None:
+        """As after a reboot: whoever slept has done nothing, and whoever comes is answered."""
+        # In brackets, for the shell's own words are no interpreter.
+        self.box.root(NODE, f"rm -rf {PLACE}; while pgrep -f '[/]{PLACE[1:]}/python3' >/dev/null; do sleep 0.2; done")
+
+    def playbook(self, name: str) -> tuple[int, str]:
+        bounds = {"ibready_visit_timeout": BOUND, "ibready_packages_timeout": BOUND}
+        done = self.box.playbook(name, "-i", str(self._inventory), "-e", json.dumps(bounds))
+        return done.returncode, done.stdout
+
+
+@pytest.fixture
+def frozen(ready: Box, tmp_path: Path) -> Iterator[Frozen]:
+    made = Frozen(ready, tmp_path)
+    yield made
+    made.thaws()
+
+
+THOROUGH = pytest.mark.thorough
+
+
+@pytest.mark.parametrize(
+    ("book", "at", "task"),
+    [
+        pytest.param(VERIFY, ["ibping", "serving"], "Start the ping servers", id="servers", marks=THOROUGH),
+        pytest.param(VERIFY, ["ibping", "questions"], "Ask the other hosts", id="pings", marks=THOROUGH),
+        pytest.param(VERIFY, ["tcp_reach"], "Ask a few others", id="connections", marks=THOROUGH),
+        pytest.param(SITE, ['"module": "node_facts"'], "Collect what the host is", id="contact", marks=THOROUGH),
+        pytest.param(SITE, ['"module": "run_lease"'], "Take all hosts", id="lease", marks=THOROUGH),
+        pytest.param(SITE, ['"module": "host_desired"'], "Compare the host with what is wanted of it", id="compare"),
+        pytest.param(SITE, ["stack_packages"], "Bring the plan's packages", id="packages", marks=THOROUGH),
+    ],
+)
+def test_a_node_that_hangs_is_unknown_and_the_next_run_mends_it(
+    frozen: Frozen, book: str, at: list[str], task: str
+) -> None:
+    box = frozen.box
+    if "stack_packages" in at:
+        box.root(NODE, f"apt-mark unhold {HELD}")
+    frozen.hangs(*at)
+    status, output = frozen.playbook(book)
+    box.root(NODE, f"test -e {PLACE}/frozen")
+    assert status == 2, output
+    assert f"{NODE} gave no answer for {BOUND} s to: " in said(output)
+    assert box.verdicts() == {"node1": "ready", NODE: "unknown", "node3": "ready"}, output
+    (check,) = [one for one in box.report()["hosts"][NODE]["checks"] if one["id"] == ACCESS]
+    assert check["result"] == "unknown"
+    assert check["cause"].startswith(f"gave no answer for {BOUND} s to: ")
+    assert f"to: {task}" in said(output) or f": {task}. Next" in said(output), output
+
+    frozen.thaws()
+    done = box.playbook(SITE)
+    assert done.returncode == 0, done.stdout
+    assert set(box.verdicts().values()) == {"ready"}
+    box.root(NODE, f"test ! -e {LEASE}; apt-mark showhold | grep -x {HELD}")
