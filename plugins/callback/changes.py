@@ -57,7 +57,8 @@ class CallbackModule(CallbackBase):
         self._remember(result)
         waited = silence.seconds(result.result)
         if waited:
-            silence.SILENT[result.host.get_name()] = silence.why(waited, str(result.task.get_name()))
+            # At what it began to hang tells most.
+            silence.SILENT.setdefault(result.host.get_name(), silence.why(waited, str(result.task.get_name())))
 
     def _remember(self, result: Any) -> None:
         if result.is_changed():

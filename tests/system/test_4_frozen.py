@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,12 +86,14 @@ def test_a_node_that_hangs_is_unknown_and_the_next_run_mends_it(
     status, output = frozen.playbook(book)
     box.root(NODE, f"test -e {PLACE}/frozen")
     assert status == 2, output
-    assert f"{NODE} gave no answer for {BOUND} s to: " in said(output)
     assert box.verdicts() == {"node1": "ready", NODE: "unknown", "node3": "ready"}, output
     (check,) = [one for one in box.report()["hosts"][NODE]["checks"] if one["id"] == ACCESS]
     assert check["result"] == "unknown"
-    assert check["cause"].startswith(f"gave no answer for {BOUND} s to: ")
-    assert f"to: {task}" in said(output) or f": {task}. Next" in said(output), output
+    why = re.fullmatch(rf"gave no answer for (\d+) s to: (\S+ : )?{task}", check["cause"])
+    assert why, check["cause"]
+    # A visit of pings may take as long as they may.
+    assert BOUND <= int(why[1]) <= 3 * BOUND
+    assert f"{NODE} {why[0]}. Next: " in said(output)
 
     frozen.thaws()
     done = box.playbook(SITE)

@@ -43,10 +43,9 @@ class Cost:
         """The same of all hosts."""
         return self._waves * self._turn_s
 
-    @property
-    def visit_s(self) -> int:
-        """Seconds in which one host asks the partners of one visit, at the worst."""
-        return max(VISIT, AGAIN) * self._turn_s
+    def visit_s(self, rounds: int) -> int:
+        """Seconds in which one host asks the partners of one visit, or of the second pass, at the worst."""
+        return max(min(rounds, VISIT), AGAIN) * self._turn_s
 
     def worst_s(self, rounds: int) -> int:
         """Seconds of so many rounds, with servers that start and stop and a second pass."""

@@ -60,7 +60,7 @@ def plan(hosts: Mapping[str, Participant], options: Options) -> dict[str, Any]:
         "budget_s": options.budget,
         "worst_s": worst,
         "lease": worst + _SPARE,
-        "visit_s": price.visit_s,
+        "visit_s": price.visit_s(len(made.rounds)),
         "why": _why(made, options, price),
         "visits": cost.visits(len(made.rounds)),
         "hosts": list(able),

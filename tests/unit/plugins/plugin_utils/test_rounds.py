@@ -68,8 +68,14 @@ def test_the_lease_covers_the_slowest_possible_run(at_once: int, turns: int) -> 
     made = plan(hosts, Options(15, at_once=at_once))
     assert made["rounds"] == 3
     assert made["lease"] > made["worst_s"] > 3 * turns * 15
-    # Eight rounds of a visit, each with its deadline and ibping's own.
-    assert made["visit_s"] == 8 * turns * 20
+    # Four partners of a second pass are more than three rounds; each question has its deadline and ibping's own.
+    assert made["visit_s"] == 4 * turns * 20
+
+
+def test_a_visit_takes_eight_rounds_at_most() -> None:
+    hosts = {f"h{number}": who("m0/1") for number in range(14)}
+    made = plan(hosts, Options(15))
+    assert (made["rounds"], made["visits"], made["visit_s"]) == (13, 2, 8 * 20)
 
 
 def test_the_lease_grows_where_ansible_works_on_few_hosts_at_a_time() -> None:

@@ -74,6 +74,7 @@ def test_who_gave_no_answer_is_remembered_with_what_it_was_asked(
 ) -> None:
     callback = CallbackModule()
     callback.v2_runner_on_failed(result("n1", "rdma : install", is_changed=False, **told), ignored)
+    callback.v2_runner_on_failed(result("n1", "Stop it", is_changed=False, **TIMED_OUT))
     callback.v2_runner_on_failed(result("n2", "rdma : install", is_changed=False, failed=True))
     callback.v2_runner_on_ok(result("n1", "Remember what stopped this host", is_changed=False))
     assert silent == {"n1": WHY}
