@@ -48,9 +48,9 @@ class Frozen:
         # In brackets, for the shell's own words are no interpreter.
         self.box.root(NODE, f"rm -rf {PLACE}; while pgrep -f '[/]{PLACE[1:]}/python3' >/dev/null; do sleep 0.2; done")
 
-    def playbook(self, name: str) -> tuple[int, str]:
+    def playbook(self, name: str, *argv: str) -> tuple[int, str]:
         bounds = {"ibready_visit_timeout": BOUND, "ibready_packages_timeout": BOUND}
-        done = self.box.playbook(name, "-i", str(self._inventory), "-e", json.dumps(bounds))
+        done = self.box.playbook(name, "-i", str(self._inventory), "-e", json.dumps(bounds), *argv)
         return done.returncode, done.stdout
 
 
@@ -100,3 +100,20 @@ def test_a_node_that_hangs_is_unknown_and_the_next_run_mends_it(
     assert done.returncode == 0, done.stdout
     assert set(box.verdicts().values()) == {"ready"}
     box.root(NODE, f"test ! -e {LEASE}; apt-mark showhold | grep -x {HELD}")
+
+
+@pytest.mark.thorough
+def test_it_counts_as_failed_in_its_batch(frozen: Frozen) -> None:
+    frozen.hangs('"module": "host_desired"')
+    batches = json.dumps({"ibready_serial": 1, "ibready_max_fail_percentage": 0})
+    status, output = frozen.playbook("playbooks/converge.yml", "-e", batches)
+    assert status == 2, output
+    compared = [
+        part for part in output.split("TASK [") if part.startswith("Compare the host with what is wanted of it]")
+    ]
+    assert ["node1" in compared[0], NODE in compared[1]] == [True, True], output
+    # The last batch never began.
+    assert len(compared) == 2
+    frozen.thaws()
+    done = frozen.box.playbook("playbooks/converge.yml")
+    assert done.returncode == 0, done.stdout
