@@ -73,14 +73,16 @@ THOROUGH = pytest.mark.thorough
         pytest.param(SITE, ['"module": "node_facts"'], "Collect what the host is", id="contact", marks=THOROUGH),
         pytest.param(SITE, ['"module": "run_lease"'], "Take all hosts", id="lease", marks=THOROUGH),
         pytest.param(SITE, ['"module": "host_desired"'], "Compare the host with what is wanted of it", id="compare"),
-        pytest.param(SITE, ["stack_packages"], "Bring the plan's packages", id="packages", marks=THOROUGH),
+        pytest.param(
+            SITE, ["plugins.modules.stack_packages"], "Bring the plan's packages", id="packages", marks=THOROUGH
+        ),
     ],
 )
 def test_a_node_that_hangs_is_unknown_and_the_next_run_mends_it(
     frozen: Frozen, book: str, at: list[str], task: str
 ) -> None:
     box = frozen.box
-    if "stack_packages" in at:
+    if task == "Bring the plan's packages":
         box.root(NODE, f"apt-mark unhold {HELD}")
     frozen.hangs(*at)
     status, output = frozen.playbook(book)
