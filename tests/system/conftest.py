@@ -30,12 +30,12 @@ if os.environ.get("IBREADY_SYSTEM_NODES") == "molecule":
     CONVERGED = ("ibready-molecule", "198.18.78")
 # The nodes of stories that make theirs anew.
 SPARE = ("ibready-spare", "198.18.82")
+# What goes for one part of a stack goes for all; the nodes that are saved have every one.
+LESS = "stack_container_toolkit: none\n"
 # In group_vars, because the vars of an inventory file lose against those of inventories/sandbox.
 VARIABLES = """---
 sandbox_name: {name}
 sandbox_subnet: {subnet}
-# What goes for one part goes for all; molecule installs every one.
-stack_container_toolkit: none
 """
 # Every apt reads the 68,000 packages of the distribution's archive, for seconds; most stories need none of them.
 LAID_ASIDE = "/root/archive"
@@ -161,12 +161,12 @@ class Box:
 
 
 @contextlib.contextmanager
-def _made(name: str, subnet: str, folder: Path) -> Iterator[Box]:
+def _made(name: str, subnet: str, folder: Path, more: str = "") -> Iterator[Box]:
     """A sandbox of tests, which is taken away at the end."""
     inventory = folder / "inventory"
     (inventory / "group_vars").mkdir(parents=True)
     (inventory / "hosts.yml").write_text("---\nall: {}\n")
-    (inventory / "group_vars/all.yml").write_text(VARIABLES.format(name=name, subnet=subnet))
+    (inventory / "group_vars/all.yml").write_text(VARIABLES.format(name=name, subnet=subnet) + more)
     made = Box(name, subnet, inventory, folder / "reports")
     yield made
     made.sandbox("down")
@@ -187,7 +187,7 @@ def converged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
 @pytest.fixture(scope="session")
 def spare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     """A sandbox for stories that make its nodes."""
-    with _made(*SPARE, tmp_path_factory.mktemp("spare")) as box:
+    with _made(*SPARE, tmp_path_factory.mktemp("spare"), LESS) as box:
         yield box
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_prometheus
+from tests import cases
 from tests.browser import hostile, runs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +22,7 @@ def promtool(*argv: str, said: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, input=said, text=True, capture_output=True, timeout=60)
 
 
-@pytest.mark.parametrize("name", ["healthy", "three_faults", "five_hundred", "hostile"])
+@pytest.mark.parametrize("name", cases.daily(["healthy", "hostile", "three_faults", "five_hundred"], 2))
 def test_the_metrics_of_a_run_are_clean(name: str) -> None:
     run = hostile.run() if name == "hostile" else getattr(runs, name)()
     done = promtool("check", "metrics", said=render_prometheus.render(run))

@@ -15,6 +15,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.releases import refusal
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run.read import read
+from tests import cases
 from tests.system import releases
 from tests.system.conftest import ROOT, command, run, said
 from tests.system.releases import LINES, TESTED, Installed
@@ -95,7 +96,7 @@ def test_the_oldest_line_works_on_this_machine(place: Place) -> None:
     assert seen.module[0] == verdict
 
 
-@pytest.mark.parametrize("line", [*(pytest.param(line, marks=pytest.mark.thorough) for line in BETWEEN), NEWEST])
+@pytest.mark.parametrize("line", cases.daily([NEWEST, *BETWEEN]))
 def test_a_later_line_does_the_same(line: str, place: Place) -> None:
     assert place.outcome(line) == place.outcome(OLDEST)
 
@@ -136,9 +137,7 @@ def lost(place: Place) -> Installed:
     return here
 
 
-@pytest.mark.parametrize(
-    "book", [book if book == "plan" else pytest.param(book, marks=pytest.mark.thorough) for book in BOOKS]
-)
+@pytest.mark.parametrize("book", cases.daily(sorted(BOOKS, key=lambda book: book != "plan")))
 def test_hosts_that_answered_and_are_in_no_play_are_an_error(book: str, place: Place, lost: Installed) -> None:
     done = lost.run(place.folder, "ansible-playbook", f"ibready.cluster.{book}", "-i", place.inventory("lost-hosts"))
     assert done.returncode == 4, done.stdout
@@ -146,8 +145,8 @@ def test_hosts_that_answered_and_are_in_no_play_are_an_error(book: str, place: P
     assert "Next: run it with a release that ibready was tested with" in said(done.stdout)
 
 
-@pytest.mark.parametrize("book", ["plan", "verify"])
-@pytest.mark.parametrize("left", [["--skip-tags", "always"], ["--start-at-task", "Say where the lock is"]])
+@pytest.mark.parametrize("book", cases.daily(["plan", "verify"]))
+@pytest.mark.parametrize("left", cases.daily([["--skip-tags", "always"], ["--start-at-task", "Say where the lock is"]]))
 def test_a_run_that_asks_no_host_is_an_error(book: str, left: list[str], place: Place) -> None:
     inventory = place.inventory("left")
     done = run(command("ansible-playbook"), f"playbooks/{book}.yml", "-i", inventory, *left)
@@ -155,7 +154,7 @@ def test_a_run_that_asks_no_host_is_an_error(book: str, left: list[str], place: 
     assert "no host was asked anything, so no host would take part in this play. Cause: " in said(done.stdout)
 
 
-@pytest.mark.parametrize("listing", ["--syntax-check", "--list-tasks", "--list-hosts"])
+@pytest.mark.parametrize("listing", cases.daily(["--list-tasks", "--syntax-check", "--list-hosts"]))
 def test_what_only_lists_plays_asks_nobody(listing: str, place: Place) -> None:
     done = run(command("ansible-playbook"), "playbooks/site.yml", "-i", place.inventory("left"), listing)
     assert done.returncode == 0, done.stdout

@@ -13,6 +13,8 @@ import pytest
 from tests.system.conftest import ROOT, Box, said
 from tests.system.test_3_two_controllers import LEASE
 
+pytestmark = pytest.mark.thorough
+
 NODE = "node2"
 PLACE = "/opt/frozen"
 # Seconds: what an honest answer may take on a busy machine.
@@ -61,21 +63,16 @@ def frozen(ready: Box, tmp_path: Path) -> Iterator[Frozen]:
     made.thaws()
 
 
-THOROUGH = pytest.mark.thorough
-
-
 @pytest.mark.parametrize(
     ("book", "at", "task"),
     [
-        pytest.param(VERIFY, ["ibping", "serving"], "Start the ping servers", id="servers", marks=THOROUGH),
-        pytest.param(VERIFY, ["ibping", "questions"], "Ask the other hosts", id="pings", marks=THOROUGH),
-        pytest.param(VERIFY, ["tcp_reach"], "Ask a few others", id="connections", marks=THOROUGH),
-        pytest.param(SITE, ['"module": "node_facts"'], "Collect what the host is", id="contact", marks=THOROUGH),
-        pytest.param(SITE, ['"module": "run_lease"'], "Take all hosts", id="lease", marks=THOROUGH),
+        pytest.param(VERIFY, ["ibping", "serving"], "Start the ping servers", id="servers"),
+        pytest.param(VERIFY, ["ibping", "questions"], "Ask the other hosts", id="pings"),
+        pytest.param(VERIFY, ["tcp_reach"], "Ask a few others", id="connections"),
+        pytest.param(SITE, ['"module": "node_facts"'], "Collect what the host is", id="contact"),
+        pytest.param(SITE, ['"module": "run_lease"'], "Take all hosts", id="lease"),
         pytest.param(SITE, ['"module": "host_desired"'], "Compare the host with what is wanted of it", id="compare"),
-        pytest.param(
-            SITE, ["plugins.modules.stack_packages"], "Bring the plan's packages", id="packages", marks=THOROUGH
-        ),
+        pytest.param(SITE, ["plugins.modules.stack_packages"], "Bring the plan's packages", id="packages"),
     ],
 )
 def test_a_node_that_hangs_is_unknown_and_the_next_run_mends_it(
@@ -104,7 +101,6 @@ def test_a_node_that_hangs_is_unknown_and_the_next_run_mends_it(
     box.root(NODE, f"test ! -e {LEASE}; apt-mark showhold | grep -x {HELD}")
 
 
-@pytest.mark.thorough
 def test_it_counts_as_failed_in_its_batch(frozen: Frozen) -> None:
     frozen.hangs('"module": "host_desired"')
     batches = json.dumps({"ibready_serial": 1, "ibready_max_fail_percentage": 0})
