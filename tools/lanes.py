@@ -50,7 +50,8 @@ def of_run(step: str) -> list[str]:
 
 
 def say(text: str) -> None:
-    print(text, flush=True)
+    # In one piece, for two lanes speak.
+    print(f"{text}\n", end="", flush=True)
 
 
 @dataclass(frozen=True)
