@@ -39,6 +39,9 @@ _CLOSING = re.compile(r"((?:\d+ [a-z]+, )*\d+ [a-z]+) in \d+\.\d+s")
 _COUNT = re.compile(r"(\d+) (passed|failed|error|skipped)")
 _SKIPPED = re.compile(r"(?<![^\s\"'])(?:SKIPPED \[\d+\]|==> skipped:) [^\n\"]*")
 
+# What a step prints is read here: no colours, and no line folded in the middle of a reason.
+_PLAIN = {"NO_COLOR": "1", "COLUMNS": "400"}
+
 Argv = Callable[[str], list[str]]
 Say = Callable[[str], None]
 
@@ -135,7 +138,12 @@ class Lanes:
                     return False
                 # A group, and no session: `nice` counts among processes of a session alone.
                 child = subprocess.Popen(
-                    self._argv(step), stdin=subprocess.DEVNULL, stdout=output, stderr=output, process_group=0
+                    self._argv(step),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    process_group=0,
+                    env={**os.environ, **_PLAIN},
                 )
                 self._running[child.pid] = step
             self._tell(f"==> {step}: begins")

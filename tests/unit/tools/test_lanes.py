@@ -38,14 +38,14 @@ def test_lanes_run_side_by_side_and_a_lane_s_steps_one_after_the_other(tmp_path:
         {
             "a": "echo one; until_there b; echo two >&2; touch a",
             "b": "touch b; until_there a",
-            "c": "[ -e a ] && echo three",
+            "c": "[ -e a ] && echo three $NO_COLOR",
         },
     )
     heard.lanes.run([["a", "c"], ["b"]])
     assert heard.statuses() == {"a": 0, "b": 0, "c": 0}
     assert heard.lanes.failed == []
     assert heard.of("a").endswith(" s\none\ntwo")
-    assert heard.of("c").endswith(" s\nthree")
+    assert heard.of("c").endswith(" s\nthree 1")
     assert "==> c: begins" in heard.told
 
 
