@@ -37,7 +37,7 @@ GRACE = 60.0
 # How pytest closes a run, and what it and `./run` say of tests and steps that did not run.
 _CLOSING = re.compile(r"((?:\d+ [a-z]+, )*\d+ [a-z]+) in \d+\.\d+s")
 _COUNT = re.compile(r"(\d+) (passed|failed|error|skipped)")
-_SKIPPED = re.compile(r"(?<![^\s\"'])(?:SKIPPED \[\d+\]|==> skipped:) [^\n\"]*")
+_SKIPPED = re.compile(r"(?<![^\s\"'])(?:SKIPPED \[(\d+)\] (\S+?:\d+):|==> skipped:) ([^\n\"\x1b]*)")
 
 # What a step prints is read here: no colours, and no line folded in the middle of a reason.
 _PLAIN = {"NO_COLOR": "1", "COLUMNS": "400"}
@@ -82,8 +82,14 @@ def counted(done: Sequence[Done]) -> str:
 
 
 def skipped(done: Sequence[Done]) -> list[str]:
-    """Return what the steps said that they left out, each once."""
-    return list(dict.fromkeys(line.strip() for step in done for line in _SKIPPED.findall(step.text)))
+    """Return what the steps said that they left out: how many tests by file and line, and the first reason."""
+    numbers: dict[str, int] = {}
+    reasons: dict[str, str] = {}
+    for number, place, why in (found for step in done for found in _SKIPPED.findall(step.text)):
+        place = place or why.strip()
+        numbers[place] = numbers.get(place, 0) + int(number or 0)
+        reasons.setdefault(place, why.strip())
+    return [f"{number} of {place}: {reasons[place]}" if number else place for place, number in numbers.items()]
 
 
 class Lanes:

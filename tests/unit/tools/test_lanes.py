@@ -69,16 +69,16 @@ def test_a_failure_ends_its_lane_and_the_others_go_on_to_their_end(tmp_path: Pat
     assert not (tmp_path / "never").exists()
 
 
-def test_tests_are_counted_and_what_was_left_out_is_told_once() -> None:
+def test_tests_are_counted_and_what_was_left_out_is_told_by_its_place() -> None:
     unit = "SKIPPED [2] tests/unit/test_a.py:9: no python3.12 here\n=== 1 failed, 20 passed, 2 skipped in 3.21s ===\n"
     molecule = '    "SKIPPED [1] nodes/test_b.py:3: no apt",\n    "3 passed, 1 skipped in 0.50s"\n'
     shell = "\n==> skipped: fuzzing needs CPython 3.11\nnot a SKIPPED word\n7 passed, 1 error in 9.00s (0:01:00)\n"
     done = [lanes.Done(name, 0, 1, 1, text) for name, text in (("a", unit), ("b", molecule), ("c", shell), ("d", unit))]
     assert lanes.counted(done) == "50 passed, 3 failed, 5 skipped"
     assert lanes.skipped(done) == [
-        "SKIPPED [2] tests/unit/test_a.py:9: no python3.12 here",
-        "SKIPPED [1] nodes/test_b.py:3: no apt",
-        "==> skipped: fuzzing needs CPython 3.11",
+        "4 of tests/unit/test_a.py:9: no python3.12 here",
+        "1 of nodes/test_b.py:3: no apt",
+        "fuzzing needs CPython 3.11",
     ]
 
 
