@@ -60,7 +60,8 @@ CONF
 echo '%_dbpath /var/lib/rpm' > /etc/rpm/macros.ibready-sandbox
 rpm --initdb
 
-# What rpms ask of the userland is there, but not in rpm's database: one package says so.
+# What rpms ask of the userland is there, but not in rpm's database: one package says so, and three have
+# the names without which no list of rpm's is whole.
 build="$(mktemp -d)"
 cat > "$build/userland.spec" <<'SPEC'
 Name: ibready-sandbox-userland
@@ -70,13 +71,23 @@ Summary: SIMULATED: says that Debian's userland has what EL's base packages prov
 License: none
 BuildArch: noarch
 Provides: /bin/sh /usr/bin/sh /bin/bash /usr/bin/bash /usr/bin/python3
-Provides: bash = 5.1.8 python3 = 3.9.18 systemd = 252 kmod = 28 openssl = 1:3.0.7
+Provides: python3 = 3.9.18 systemd = 252 kmod = 28 openssl = 1:3.0.7
 Provides: system-release = 9.4 rocky-release = 9.4
 Provides: libc.so.6()(64bit) libgcc_s.so.1()(64bit) libstdc++.so.6()(64bit)
 %description
 SIMULATED
 %files
 SPEC
+for package in bash-5.1.8 glibc-2.34 rpm-4.16.1.3; do
+    cat >> "$build/userland.spec" <<SPEC
+%package -n ${package%%-*}
+Version: ${package#*-}
+Summary: SIMULATED: the name alone, Debian's userland has what it stands for
+%description -n ${package%%-*}
+SIMULATED
+%files -n ${package%%-*}
+SPEC
+done
 rpmbuild -bb --quiet --define "_topdir $build" "$build/userland.spec"
 rpm --install "$build"/RPMS/noarch/*.rpm
 rm -rf "$build"

@@ -88,7 +88,7 @@ def _machine(tree: Tree, spec: Mapping[str, Any]) -> None:
 def _stack(tree: Tree, spec: Mapping[str, Any]) -> None:
     tree.file("/etc/os-release", "ID=ubuntu\n")
     packages = {"bash": "5.2-1", "libnccl2": spec.get("nccl", "2.28.7-1+cuda13.0")}
-    packages["zlib1g"] = "1.3-1"
+    packages.update({"dpkg": "1.22-1", "libc6": "2.39-1", "zlib1g": "1.3-1"})
     text = "Package: {}\nStatus: install ok installed\nArchitecture: amd64\nVersion: {}\n"
     found = [text.format(name, version) for name, version in packages.items() if version]
     tree.file("/var/lib/dpkg/status", "\n".join(found) + "\n")

@@ -49,6 +49,8 @@ MACHINES: dict[str, Machine] = {
         ),
     ),
 }
+# The linker's own, of every machine: what lies in one came by a package, as a rule.
+FOLDERS = tuple(dict.fromkeys(folder for kind in MACHINES.values() for folder in kind.folders))
 
 # What else NCCL asks for, where the library holds the text. CUDA_VISIBLE_DEVICES and
 # DOCA_SDK_LIB_PATH were only seen in 2.31 and 2.32, of which there is no source: probable.

@@ -44,6 +44,7 @@ def add(tree: Tree, node: Node) -> None:
     for path in node.more.get("nccl_files", ()):
         tree.file(path, "<system/>")
     library = _library(node)
+    tree.file(library.path, b"\x7fELF")
     taken = conf.settings(text, release(library.version))
     tree.command("nccl_proof", to_text(Query(Reading(library), Reading(_proof(node, taken)))))
     copy = ["copy", library.path, library.real, library.version, library.cuda, "library folder"]

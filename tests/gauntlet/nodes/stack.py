@@ -108,9 +108,9 @@ def _release(node: Node) -> str:
 
 def _list(node: Node, rpm: bool) -> list[tuple[str, str]]:
     train = node.ofed.split("-")[0]
-    found = [("glibc", "2.39-1"), ("bash", "5.2-1"), ("systemd", "255-1")]
-    if not rpm:
-        found[0] = ("zlib1g", "1.3-1")  # the last in dpkg's order of names, and dpkg needs it
+    # What rpm, or dpkg, needs itself; zlib1g is the last in dpkg's order of names.
+    needs = {"glibc": "2.39-1", "rpm": "4.19-1"} if rpm else {"dpkg": "1.22-1", "libc6": "2.39-1", "zlib1g": "1.3-1"}
+    found = [*needs.items(), ("bash", "5.2-1"), ("systemd", "255-1")]
     if node.rdma == "inbox":
         verbs = "50.0-2"
     else:

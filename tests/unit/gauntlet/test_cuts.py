@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.host import packages
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence import ask
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import COMMANDS, QUESTIONS
-from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import PASS, SKIP
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import PASS, SKIP, UNKNOWN
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import rpm_qa
 from tests import cases
@@ -73,9 +73,25 @@ def test_a_reader_that_takes_a_shorter_list_for_a_whole_one_is_found(
 
     monkeypatch.setattr(packages, "rpm", trusting)
     found = list(cuts.wrong("h100-pcie-2", "rpm_qa"))
-    assert any("nccl.library.version skip" in one for one in found)
+    assert any("stack.packages.whole pass" in one for one in found)
     mixed = next(one for one in fault.load() if one.name.startswith("a distribution upgrade took"))
     assert any(one.startswith("rpm_qa, after a line") for one in cuts.hidden(mixed))
+
+
+OF_NCCL = ("nccl.library.version", "stack.gpudirect.nccl")
+
+
+@pytest.mark.parametrize("name", [name for name, source in cuts.walk() if source == "rpm_qa"])
+def test_a_damaged_rpm_database_cuts_both_lists_alike_and_deceives_nobody(name: str) -> None:
+    node, tree = cuts.board(name)
+    texts = {one: tree.commands[one].stdout.splitlines(keepends=True) for one in ("rpm_qa", "rpm_names")}
+    for kept in range(texts["rpm_names"].index("libnccl\n") + 1):
+        both = tree
+        for one, lines in texts.items():
+            both = cuts.shorter(both, one, len("".join(lines[:kept])))
+        found = cuts.judge(node, both, ["stack", "nccl"])
+        told = {one.id: one.result for one in found.values() if one.id in OF_NCCL}
+        assert told == dict.fromkeys(OF_NCCL, UNKNOWN), f"after {kept} packages"
 
 
 def test_a_text_is_cut_where_it_says() -> None:

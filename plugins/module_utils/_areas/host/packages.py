@@ -14,9 +14,10 @@ from ..._parse import dpkg_status, rpm_qa
 from ..._parse.packages import Package
 
 DPKG = "/var/lib/dpkg/status"
-# dpkg itself needs this library, and writes its database in the order of names: behind all that a
-# check asks for.
-_LAST = "zlib1g"
+# Without these there is no such list. dpkg writes its database in the order of names, and the last of
+# these stands behind all that a check asks for; rpm tells a damaged one twice alike, and ends with 0.
+_NEEDS = {"dpkg": ("dpkg", "libc6", "zlib1g"), "rpm": ("bash", "glibc", "rpm")}
+_AUDIT = {"dpkg": "`dpkg --audit`", "rpm": "`rpm --verifydb`"}
 _COMPLAINT = "error:"
 
 Packages = Tuple[Package, ...]
@@ -33,10 +34,7 @@ def dpkg(evidence: Evidence) -> Reading[Packages]:
         return Reading(None, str(exc), True)
     except (Unavailable, ValueError) as exc:
         return Reading(None, f"{DPKG}: {exc}" if isinstance(exc, ValueError) else str(exc))
-    if all(package.name != _LAST for package in found):
-        why = f"it ends early, after {found[-1].name}: dpkg cannot run without {_LAST}"
-        return Reading(None, f"{DPKG}: {why}")
-    return Reading(found)
+    return _whole(DPKG, "dpkg", found)
 
 
 def rpm(evidence: Evidence) -> Reading[Packages]:
@@ -52,12 +50,26 @@ def rpm(evidence: Evidence) -> Reading[Packages]:
     again = ask.command(evidence, "rpm_names", _names)
     if again.value is None:
         # Whoever made a bundle by hand, or before rpm was asked twice, has one list.
-        return reported if "not in the bundle" in again.why else Reading(None, again.why)
-    if sorted(package.name for package in reported.value) != again.value:
+        if "not in the bundle" not in again.why:
+            return Reading(None, again.why)
+    elif sorted(package.name for package in reported.value) != again.value:
         counts = f"{len(reported.value)} packages, and asked again {len(again.value)}"
         why = "a list ends early, or a package manager is at work: look again when it is done"
         return Reading(None, f"rpm_qa: rpm lists {counts}: {why}")
-    return reported
+    return _whole("rpm_qa", "rpm", reported.value)
+
+
+def _whole(source: str, tool: str, found: Packages) -> Reading[Packages]:
+    """The list, where what the tool itself cannot run without is in it."""
+    names = {package.name for package in found}
+    lost = [name for name in _NEEDS[tool] if name not in names]
+    if not lost:
+        return Reading(found)
+    last = f"; it ends with {found[-1].name}" if found else ""
+    why = (
+        f"its list is not whole: it lacks {', '.join(lost)}, without which {tool} cannot run{last}: see {_AUDIT[tool]}"
+    )
+    return Reading(None, f"{source}: {why}")
 
 
 def _names(text: str) -> list[str]:

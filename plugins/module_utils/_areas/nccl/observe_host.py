@@ -76,10 +76,8 @@ def build(
 
 def package(installed: StackFacts) -> Reading[str]:
     """The version of NCCL's package; missing where there is none."""
-    if installed.packages.value is None:
-        return Reading(None, installed.packages.why)
-    found = installed.package(*stack_components.PACKAGES["nccl"])
-    return Reading(found.version) if found else Reading(None, _NO_PACKAGE, True)
+    found = installed.brought(installed.package(*stack_components.PACKAGES["nccl"]), installed.nccl)
+    return Reading(None, _NO_PACKAGE, True) if found.missing else found.map(lambda package: package.version)
 
 
 def _wanted(expect: Expectations) -> Wanted:

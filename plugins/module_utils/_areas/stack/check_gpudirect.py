@@ -108,11 +108,12 @@ def _why_no_peermem(facts: StackFacts, modules: tuple[str, ...]) -> tuple[str, s
 
 
 def _seen_by_nccl(facts: StackFacts, offered: Ways) -> Check:
-    if facts.packages.value is None:
-        return unknown(_NCCL, _HOST, facts.packages.why)
-    nccl = facts.package(*stack_components.PACKAGES["nccl"])
-    if nccl is None:
+    package = facts.brought(facts.package(*stack_components.PACKAGES["nccl"]), facts.nccl)
+    if package.missing:
         return skipped(_NCCL, _HOST, "no NCCL package on this host: jobs bring their own")
+    nccl = package.value
+    if nccl is None:
+        return unknown(_NCCL, _HOST, package.why)
     if not offered.working:
         dmabuf, clients = offered.dmabuf, offered.clients
         if facts.driver.missing or dmabuf.value is None or clients.value is None:

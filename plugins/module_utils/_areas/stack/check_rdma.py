@@ -162,20 +162,13 @@ def _userspace(facts: StackFacts, machine: Machine, rdma: bool | None, ours: Rea
     check_id, subject = "stack.rdma.userspace", "libibverbs"
     if rdma is False:
         return skipped(check_id, subject, NO_RDMA)
-
-    def packages(_found: tuple[Package, ...]) -> Check:
-        library = next((entry for entry in _libraries(facts) if entry.name in rdma_packages.CORE), None)
-        if library is None:
-            return look(check_id, subject, facts.verbs, without_package)
-        return _match(check_id, subject, facts, machine, library, ours)
-
-    def without_package(found: tuple[str, ...]) -> Check:
-        if not found:
-            return skipped(check_id, subject, "no libibverbs: see stack.rdma.verbs")
-        why = f"no package brought {found[0]}, or the list of packages is not whole"
-        return unknown(check_id, subject, why, observed=found[0])
-
-    return look(check_id, subject, facts.packages, packages)
+    found = next((entry for entry in _libraries(facts) if entry.name in rdma_packages.CORE), None)
+    library = facts.brought(found, facts.verbs)
+    if library.missing:
+        return skipped(check_id, subject, "no libibverbs: see stack.rdma.verbs")
+    if library.value is None:
+        return unknown(check_id, subject, library.why, observed=(facts.verbs.value or ("",))[0])
+    return _match(check_id, subject, facts, machine, library.value, ours)
 
 
 def _match(

@@ -112,7 +112,7 @@ class StackFacts:
     ``devices``: RDMA devices; ``fabric``: whether one has an InfiniBand port. ``mlx5``: version of
     the loaded mlx5_core, "" where it tells none, as the kernel's own does; missing where it is not
     loaded. ``files``: the file that modprobe would load, by module. ``verbs``: every libibverbs;
-    ``userspace``: what it needs.
+    ``userspace``: what it needs. ``nccl``: every libnccl in a folder of the linker's own.
     ``ompi``, ``ucx``: missing where Open MPI or ucx_info is not installed. ``ucx_conf``: what UCX's
     own file sets for every job, by name; missing where there is no file.
     """
@@ -131,6 +131,7 @@ class StackFacts:
     next: KmodFacts = field(default_factory=KmodFacts)
     verbs: Reading[tuple[str, ...]] = field(default_factory=Reading)
     userspace: Verbs = field(default_factory=Verbs)
+    nccl: Reading[tuple[str, ...]] = field(default_factory=Reading)
     driver: Reading[Driver] = field(default_factory=Reading)
     peer: PeerMemory = field(default_factory=PeerMemory)
     cuda: Reading[str] = field(default_factory=Reading)
@@ -144,6 +145,20 @@ class StackFacts:
         """The first of these that is installed, in this order."""
         installed = {package.name: package for package in self.packages.value or ()}
         return next((installed[name] for name in names if name in installed), None)
+
+    def brought(self, found: Package | None, files: Reading[tuple[str, ...]]) -> Reading[Package]:
+        """The package of these files; missing where neither it nor one of them is there.
+
+        A damaged database of packages tells twice alike that there is none: the disk is another witness."""
+        if found is not None or self.packages.value is None:
+            return Reading(found, self.packages.why)
+        if files.value is None:
+            return Reading(None, files.why or "nobody looked for its files")
+        if not files.value:
+            return Reading(None, "no package of it is installed", True)
+        why = f"no package brought {files.value[0]}, or the list of packages is not whole"
+        ask = "`dpkg -S`, `dpkg --audit`" if self.database == "dpkg" else "`rpm -qf`, `rpm --verifydb`"
+        return Reading(None, f"{why}: ask {ask}")
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

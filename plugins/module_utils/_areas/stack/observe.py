@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from typing import Callable, TypeVar
 
-from ..._data import gpudirect, rdma_packages, stack_components
+from ..._data import gpudirect, nccl_library, rdma_packages, stack_components
 from ..._data.mpi import UCX_FILE
 from ..._evidence import ask
 from ..._evidence.sources import Evidence, Missing, Unavailable
@@ -63,6 +64,7 @@ def observe(evidence: Evidence, machine: Machine, expect: Expectations | None = 
         else Reading(None, machine.kernel.why),
         next=KmodFacts() if machine.container else observe_kmods.observe(evidence),
         verbs=verbs,
+        nccl=observe_verbs.libraries(evidence, nccl_library.SONAME).map(_linkers_own),
         userspace=observe_verbs.observe(evidence, devices.value or (), verbs),
         driver=ask.file(evidence, NVIDIA, driver_version),
         peer=_peer_memory(evidence, machine),
@@ -73,6 +75,11 @@ def observe(evidence: Evidence, machine: Machine, expect: Expectations | None = 
         beegfs=Beegfs() if expect is None else observe_beegfs.observe(evidence),
         gds=Gds() if expect is None else observe_gds.observe(evidence, expect),
     )
+
+
+def _linkers_own(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Without what somebody unpacked elsewhere, as into /usr/local."""
+    return tuple(path for path in paths if posixpath.dirname(path) in nccl_library.FOLDERS)
 
 
 def _settings(text: str) -> dict[str, str]:

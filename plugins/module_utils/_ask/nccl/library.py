@@ -10,7 +10,7 @@ import struct
 from dataclasses import dataclass
 from typing import Iterator, Sequence
 
-from ..._data.nccl_library import MACHINES, NOT_READ, NOT_READ_ENDINGS, OTHER_NAMES, SONAME
+from ..._data.nccl_library import FOLDERS, MACHINES, NOT_READ, NOT_READ_ENDINGS, OTHER_NAMES, SONAME
 from ..._evidence import ask
 from ..._evidence.sources import Evidence
 from ..._ground.command import Missing, Unavailable, as_unavailable
@@ -149,7 +149,7 @@ def find(evidence: Evidence, folders: Sequence[str] = (), machine: str = "") -> 
         for cached in cache.value
         if cached.name == SONAME and (not flag or flag in cached.flags)
     ]
-    own = MACHINES[machine].folders if machine in MACHINES else _every_folder()
+    own = MACHINES[machine].folders if machine in MACHINES else FOLDERS
     wanted += [Found(f"{folder}/{SONAME}", DEFAULT) for folder in own]
     found: dict[str, Found] = {}
     for item in wanted:
@@ -163,10 +163,6 @@ def find(evidence: Evidence, folders: Sequence[str] = (), machine: str = "") -> 
     if not found:
         return Reading(None, f"{SONAME}: in no folder that the linker looks into", True)
     return Reading(tuple(found.values()))
-
-
-def _every_folder() -> tuple[str, ...]:
-    return tuple(dict.fromkeys(folder for kind in MACHINES.values() for folder in kind.folders))
 
 
 def _plain(evidence: Evidence, path: str) -> str:

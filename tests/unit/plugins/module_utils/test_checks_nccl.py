@@ -103,6 +103,7 @@ def test_a_roce_host_whose_jobs_bring_their_nccl_is_not_unknown() -> None:
     tree = render.render(made)
     nothing = {"value": None, "why": "no libnccl.so.2", "missing": True}
     tree.command("nccl_proof", json.dumps({"library": nothing, "proof": nothing}) + "\n")
+    tree.remove("/usr/lib/x86_64-linux-gnu/libnccl.so.2")
     status = tree.read("/var/lib/dpkg/status").replace("Package: libnccl2\n", "Package: other\n")
     tree.file("/var/lib/dpkg/status", status)
     checks = judge(made, tree)

@@ -84,6 +84,7 @@ def facts(**bent: Any) -> StackFacts:
         ),
         verbs=Reading(("/usr/lib/x86_64-linux-gnu/libibverbs.so.1",)),
         userspace=WHOLE,
+        nccl=Reading(()),
         driver=Reading(Driver("580.105.08", True)),
         peer=PeerMemory(Reading(("nvidia_peermem",)), Reading(("nv_mem",))),
         cuda=Reading("13.0.1"),
@@ -415,6 +416,25 @@ def test_nccl_looks_for_other_signs_in_every_release(
 def test_a_host_without_nccl_is_not_judged_for_it() -> None:
     seen = facts(packages=packages({k: v for k, v in VENDOR.items() if k != "libnccl2"}))
     assert results(seen)["stack.gpudirect.nccl host"] == "skip"
+
+
+FOUND = "/usr/lib64/libnccl.so.2"
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        (
+            Reading((FOUND,)),
+            f"no package brought {FOUND}, or the list of packages is not whole: ask `dpkg -S`, `dpkg --audit`",
+        ),
+        (Reading(None, "ldconfig: gave no complete answer"), "ldconfig: gave no complete answer"),
+    ],
+)
+def test_a_library_on_the_disk_that_no_list_has_is_unknown(files: Reading[tuple[str, ...]], told: str) -> None:
+    seen = facts(packages=packages({k: v for k, v in VENDOR.items() if k != "libnccl2"}), nccl=files)
+    assert results(seen)["stack.gpudirect.nccl host"] == "unknown"
+    assert cause(seen, "stack.gpudirect.nccl") == told
 
 
 SKIPPED = [

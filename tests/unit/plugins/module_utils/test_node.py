@@ -11,6 +11,8 @@ from tests.gauntlet import render
 
 PACKAGE = "Package: {}\nStatus: install ok installed\nArchitecture: amd64\nVersion: {}\n\n"
 PACKAGES = (
+    ("dpkg", "1.22.6ubuntu6"),
+    ("libc6", "2.39-0ubuntu8"),
     ("libibverbs1", "50.0-2build2"),
     ("libnccl2", "2.28.9-1+cuda13.0"),
     ("nvidia-utils-580", "580.126.20-1ubuntu1"),

@@ -150,8 +150,9 @@ def test_the_package_is_found_in_either_database_with_or_without_its_branch() ->
     tree.file(path, tree.read(path).replace("manager-580\n", "manager-dev\n"))
     assert not look(tree, seen).package.known
     tree.remove(path)
-    tree.command("rpm_qa", "nvidia-fabric-manager 570.124.06-1 x86_64\n")
-    tree.command("rpm_names", "nvidia-fabric-manager\n")
+    names = ("bash", "glibc", "nvidia-fabric-manager", "rpm")
+    tree.command("rpm_qa", "".join(f"{name} 570.124.06-1 x86_64\n" for name in names))
+    tree.command("rpm_names", "".join(f"{name}\n" for name in names))
     assert look(tree, seen).package.value == "570.124.06"
 
 

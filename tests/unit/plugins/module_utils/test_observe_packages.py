@@ -8,14 +8,15 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.host import packages
 from tests.gauntlet.tree import Tree
 
-LIST = ("bash 5.1-1 x86_64", "kernel 5.14-1 x86_64", "kernel 5.14-2 x86_64", "zlib 1.2-1 x86_64")
+NAMES = ("bash", "glibc", "kernel", "kernel", "rpm", "zlib")
+LIST = tuple(f"{name} {at}.1-1 x86_64" for at, name in enumerate(NAMES))
 STATUS = "".join(
     f"Package: {name}\nStatus: install ok installed\nVersion: 1\n\n"
-    for name in ("bash", "libibverbs1", "libnccl2", "zlib1g")
+    for name in ("bash", "dpkg", "libc6", "libibverbs1", "libnccl2", "zlib1g")
 )
 
 
-def rpm(names: str = "bash\nkernel\nkernel\nzlib\n", count: int = len(LIST), stderr: str = "") -> Tree:
+def rpm(names: str = "\n".join(NAMES) + "\n", count: int = len(LIST), stderr: str = "") -> Tree:
     tree = Tree()
     tree.command("rpm_qa", "".join(f"{line}\n" for line in LIST[:count]), 0, stderr)
     tree.command("rpm_names", names)
@@ -24,9 +25,9 @@ def rpm(names: str = "bash\nkernel\nkernel\nzlib\n", count: int = len(LIST), std
 
 def test_rpm_tells_what_it_tells_twice() -> None:
     # In whichever order: nothing says that it is the same.
-    found = packages.rpm(rpm("zlib\nkernel\nbash\nkernel\n")).value
+    found = packages.rpm(rpm("\n".join(reversed(NAMES)) + "\n")).value
     assert found is not None
-    assert [one.name for one in found] == ["bash", "kernel", "kernel", "zlib"]
+    assert [one.name for one in found] == list(NAMES)
 
 
 @pytest.mark.parametrize("count", range(len(LIST)))
@@ -36,7 +37,28 @@ def test_an_rpm_list_that_ends_early_is_no_list(count: int) -> None:
     names = [line.split()[0] for line in LIST[:count]]
     again = packages.rpm(rpm("".join(f"{name}\n" for name in names)))
     assert (again.value, again.missing) == (None, False)
-    assert f"rpm lists 4 packages, and asked again {count}" in again.why
+    assert f"rpm lists 6 packages, and asked again {count}" in again.why
+
+
+@pytest.mark.parametrize("count", range(NAMES.index("rpm") + 1))
+def test_a_damaged_database_of_rpm_s_is_no_list_though_it_tells_it_twice(count: int) -> None:
+    reported = packages.rpm(rpm("".join(f"{name}\n" for name in NAMES[:count]), count))
+    assert (reported.value, reported.missing) == (None, False)
+
+
+@pytest.mark.parametrize("lost", ["bash", "glibc", "rpm"])
+def test_what_rpm_needs_is_in_every_list(lost: str) -> None:
+    tree = rpm("".join(f"{name}\n" for name in NAMES if name != lost))
+    tree.command("rpm_qa", "".join(f"{line}\n" for line in LIST if not line.startswith(f"{lost} ")))
+    why = f"it lacks {lost}, without which rpm cannot run; it ends with zlib: see `rpm --verifydb`"
+    assert packages.rpm(tree).why.endswith(why)
+
+
+@pytest.mark.parametrize("lost", ["dpkg", "libc6", "zlib1g"])
+def test_what_dpkg_needs_is_in_every_list(lost: str) -> None:
+    tree = Tree()
+    tree.file(packages.DPKG, STATUS.replace(f"Package: {lost}\n", "Package: other\n"))
+    assert f"it lacks {lost}, without which dpkg cannot run" in packages.dpkg(tree).why
 
 
 def test_what_rpm_could_not_read_is_not_absent() -> None:
@@ -65,12 +87,14 @@ def test_a_bundle_from_before_has_one_list() -> None:
 def test_dpkgs_database_is_read_to_its_end() -> None:
     tree = Tree()
     tree.file(packages.DPKG, STATUS)
-    assert len(packages.dpkg(tree).value or ()) == 4
+    assert len(packages.dpkg(tree).value or ()) == 6
     for end in range(len(STATUS)):
         tree.file(packages.DPKG, STATUS[:end].encode())
         reported = packages.dpkg(tree)
         assert (reported.value, reported.missing) == (None, False), STATUS[:end]
     cut = STATUS[: STATUS.index("Package: libnccl2")]
     tree.file(packages.DPKG, cut)
-    assert packages.dpkg(tree).why.endswith("after libibverbs1: dpkg cannot run without zlib1g")
+    assert packages.dpkg(tree).why.endswith(
+        "it lacks zlib1g, without which dpkg cannot run; it ends with libibverbs1: see `dpkg --audit`"
+    )
     assert packages.dpkg(Tree()).missing

@@ -12,7 +12,17 @@ from tests.gauntlet.tree import Tree
 
 KERNEL = "6.8.0-88-generic"
 MACHINE = Machine(kernel=Reading(KERNEL))
-DPKG = """Package: libnccl2
+DPKG = """Package: dpkg
+Status: install ok installed
+Architecture: amd64
+Version: 1.22
+
+Package: libc6
+Status: install ok installed
+Architecture: amd64
+Version: 2.39
+
+Package: libnccl2
 Status: install ok installed
 Architecture: amd64
 Version: 2.28.7-1
@@ -28,6 +38,7 @@ Architecture: amd64
 Version: 1.3
 
 """
+RPM = "bash 5-1 x86_64\nglibc 2-1 x86_64\nlibnccl 2.28.3-1 x86_64\nrpm 4-1 x86_64\n"
 NVRM = "NVRM version: NVIDIA UNIX {}  Release Build\nGCC version: 13"
 OPEN = NVRM.format("Open Kernel Module for x86_64  580.105.08")
 CLOSED = NVRM.format("x86_64 Kernel Module  535.183.06")
@@ -77,8 +88,8 @@ def test_only_packages_that_some_check_asks_for_are_kept() -> None:
 def test_the_system_says_which_database_counts(told: str, database: str) -> None:
     tree = host()
     tree.file("/etc/os-release", told)
-    tree.command("rpm_qa", "libnccl 2.28.3-1 x86_64\n")
-    tree.command("rpm_names", "libnccl\n")
+    tree.command("rpm_qa", RPM)
+    tree.command("rpm_names", "bash\nglibc\nlibnccl\nrpm\n")
     facts = stack.observe(tree, MACHINE)
     assert facts.database == database
     assert len(facts.packages.value or ()) == 1
@@ -87,13 +98,33 @@ def test_the_system_says_which_database_counts(told: str, database: str) -> None
 def test_the_database_of_a_system_is_not_replaced_by_another() -> None:
     tree = host()
     tree.broken["/var/lib/dpkg/status"] = "permission denied"
-    tree.command("rpm_qa", "libnccl 2.28.3-1 x86_64\n")
-    tree.command("rpm_names", "libnccl\n")
+    tree.command("rpm_qa", RPM)
+    tree.command("rpm_names", "bash\nglibc\nlibnccl\nrpm\n")
     facts = stack.observe(tree, MACHINE)
     assert (facts.packages.known, facts.packages.why) == (
         False,
         "/var/lib/dpkg/status: permission denied",
     )
+
+
+@pytest.mark.parametrize(
+    ("cached", "on_disk", "found"),
+    [
+        ((), "/usr/lib64/libnccl.so.2", ("/usr/lib64/libnccl.so.2",)),
+        (("/lib/libnccl.so.2",), "/lib/libnccl.so.2", ("/lib/libnccl.so.2",)),
+        (("/lib/libnccl.so.2",), "/elsewhere", ()),  # the cache is older than the disk
+        ((), "/usr/local/lib/libnccl.so.2", ()),
+        (("/opt/nccl/lib/libnccl.so.2",), "/opt/nccl/lib/libnccl.so.2", ()),
+    ],
+)
+def test_nccl_is_looked_for_where_packages_put_it(
+    cached: tuple[str, ...], on_disk: str, found: tuple[str, ...]
+) -> None:
+    tree = host()
+    listed = "".join(f"\tlibnccl.so.2 (libc6,x86-64) => {path}\n" for path in cached)
+    tree.command("ldconfig", f"{len(cached)} libs found in cache `/etc/ld.so.cache'\n{listed}")
+    tree.file(on_disk, "")
+    assert stack.observe(tree, MACHINE).nccl.value == found
 
 
 def test_a_database_that_was_cut_tells_nothing() -> None:
