@@ -22,6 +22,7 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Iterator, NoReturn, Sequence
 
 from .._ground import check as _model, strict
+from .._ground.bound import Bound
 from .._ground.text import escaped
 from .._ground.version import VERSION
 from .._verify.catalog import CATALOG
@@ -38,7 +39,7 @@ STATUS = {_model.READY: 0, _model.DEGRADED: 1, _model.NOT_READY: 2, _model.UNKNO
 # Of what tools say themselves; more than that fills the screen.
 _MOST_TOLD = 6
 _MOST_OPEN = 4
-_MOST_BYTES = 512 * 2**20
+_MOST_BYTES: Bound = 512 * 2**20
 UNKNOWN_STATUS = STATUS[_model.UNKNOWN_VERDICT]
 USAGE_STATUS = 64
 

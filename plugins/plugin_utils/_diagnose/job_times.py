@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ...module_utils._expect import waivers as _waivers
 from ...module_utils._expect.expectations import CAPABILITY
+from ...module_utils._ground.bound import Bound
 from ...module_utils._ground.check import Check, failed, passed, unknown
 from ...module_utils._ground.text import few
 from ...module_utils._slow.kinds import COMPUTATION, STRAGGLER
@@ -23,7 +24,7 @@ _BOUND = "nccl.job.bound"
 _SUBJECT = "steps of the job"
 _EXPECTED = "steps of computation, for which nobody waits"
 # Of a trace; what is longer is no text of a job's.
-_LONGEST = 512 * 2**20
+_LONGEST: Bound = 512 * 2**20
 _SHOWN = 3
 _AGAIN = "ask again some seconds later (docs/slow.md): only ranks that stay where they are hang"
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ...module_utils._ground.bound import Bound
 from ...module_utils._ground.text import ParseError, clean_lines, few, printable
 from .._fabric import plan
 from .._ground import files
@@ -24,7 +25,7 @@ TEXTS, CABLING = "ibready_switch_texts", "ibready_switch_cabling"
 SONIC, NVUE = "SONiC", "Cumulus Linux (NVUE)"
 NXOS, EOS, ONYX = "Cisco NX-OS", "Arista EOS", "NVIDIA Onyx"
 # A CONFIG_DB of 512 ports has some MiB.
-_MOST = 32 * 1024 * 1024
+_MOST: Bound = 32 * 1024 * 1024
 _CONFIG_DB = "config_db.json"
 _ROCE, _INTERFACES = "nv_show_qos_roce.txt", "nv_show_interface.txt"
 _OF_PORT = re.compile(r"nv_show_interface_([A-Za-z0-9.-]{1,40})_qos_roce_status\.txt")

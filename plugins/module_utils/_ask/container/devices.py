@@ -9,6 +9,7 @@ import re
 
 from ..._data.nccl_reading import SYSTEM_FILE
 from ..._ground import state
+from ..._ground.bound import Bound
 from ..._parse._container_desired import DOCKER, Desired
 
 _RDMA = ("/dev/infiniband/uverbs*", "/dev/infiniband/rdma_cm", "/dev/gdrdrv")
@@ -16,7 +17,7 @@ _CDI = ("/etc/cdi", "/var/run/cdi")
 GPU = "nvidia.com/gpu"
 # On a line of its own, or in JSON without line breaks.
 _KIND = re.compile(r"""(?:^|[{,])\s*["']?kind["']?\s*:\s*["']?([a-z0-9./-]{1,120})""", re.MULTILINE)
-_MOST = 4 * 1024 * 1024
+_MOST: Bound = 4 * 1024 * 1024
 
 
 def devices(wish: Desired) -> tuple[str, ...]:
@@ -54,14 +55,16 @@ def kinds_in(text: str) -> list[str]:
 
 
 def files(root: str = "/") -> dict[str, str]:
-    """The texts of a host's CDI files by their paths, those that cannot be read left out."""
+    """The texts of a host's CDI files by their paths, without those that cannot be read or are too long."""
     found = {}
     for folder in _CDI:
         place = state.below(root, folder)
         for path in sorted(glob.glob(f"{place}/*.yaml") + glob.glob(f"{place}/*.json")):
             try:
                 with open(path, encoding="utf-8", errors="replace") as stream:
-                    found[f"{folder}/{os.path.basename(path)}"] = stream.read(_MOST)
+                    text = stream.read(_MOST + 1)
             except OSError:
                 continue
+            if len(text) <= _MOST:
+                found[f"{folder}/{os.path.basename(path)}"] = text
     return found

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Mapping
 
 from ..._ground import whole
+from ..._ground.bound import Bound
 from ..._ground.regular import open_regular
 from ..._ground.text import last_word
 from ..._ground.unit import Run, said
@@ -53,7 +54,7 @@ _NO_MPIRUN = (
 )
 _DAEMON = re.compile(r"(?:^|[/;\s])(?:prted|orted)\s")
 _DETACH = re.compile(r" --?daemonize\b")
-_COMMAND_MOST = 65536
+_COMMAND_MOST: Bound = 65536
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 # The names of files that we write.

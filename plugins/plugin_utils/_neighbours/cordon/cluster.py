@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ....module_utils._evidence.redact import masked
+from ....module_utils._ground.bound import Bound
 from ....module_utils._ground.command import Output, Unavailable, find_program, run_program
 from ....module_utils._ground.text import escaped
 from . import node as _node
@@ -24,8 +25,8 @@ Run = Callable[[list[str]], Output]
 _CONTEXT = re.compile(r"[A-Za-z0-9][\w.:/@+-]{0,252}", re.ASCII)
 _PAGE = 250
 # Nodes of a page, with their images and managed fields, have some 50 KB each.
-_MOST = 64 * 1024 * 1024
-_PAGES = 1000
+_MOST: Bound = 64 * 1024 * 1024
+_PAGES: Bound = 1000
 _SERVER_S, _ALL_S = 30, 60.0
 _CONFLICT = "(Conflict)"
 _NEXT = (

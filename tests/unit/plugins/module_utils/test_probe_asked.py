@@ -346,3 +346,12 @@ def test_kinds_of_cdi_are_read_as_yaml_and_as_json(tmp_path: Path, monkeypatch: 
     assert devices.kinds() == {"nvidia.com/gpu", "ibready.io/rdma", "x.y/short"}
     assert devices.devices(Desired())[-1] == "nvidia.com/gpu=all"
     assert devices.devices(Desired(devices=("/dev/a",))) == ("/dev/a",)
+
+
+def test_a_cdi_file_that_is_too_long_is_not_read_by_half(tmp_path: Path) -> None:
+    folder = tmp_path / "etc/cdi"
+    folder.mkdir(parents=True)
+    kind = "kind: nvidia.com/gpu\n"
+    for name, length in (("whole", devices._MOST), ("long", devices._MOST + 1)):
+        (folder / f"{name}.yaml").write_text(kind.ljust(length))
+    assert set(devices.files(str(tmp_path))) == {"/etc/cdi/whole.yaml"}

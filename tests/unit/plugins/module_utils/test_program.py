@@ -226,6 +226,14 @@ def test_why_says_what_is_wrong_and_what_to_ask(run: Run, tmp_path: Path) -> Non
     assert (status, "nothing is wrong in it" in out, "ask next: `" in out) == (0, True, True)
 
 
+def test_a_text_that_is_too_long_is_refused_by_name(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "_MOST_BYTES", 2**20)
+    (tmp_path / "job.log").write_text("x" * (2**20 + 1))
+    status, _out, err = run("why", str(tmp_path / "job.log"))
+    assert status == 64
+    assert "job.log: more than 1 MiB; give the part that matters" in err
+
+
 def test_parse_tells_hosts_apart(run: Run, tmp_path: Path) -> None:
     (tmp_path / "two").write_text(TWO)
     status, out, _err = run("parse", "ibstat", str(tmp_path / "two"))

@@ -173,7 +173,7 @@ def test_a_command_that_is_no_text_or_endless_is_for_the_other_host_to_refuse(
         job.prepare(run, {}, ME)
         run.on_start = lambda text=text: (folder / "asked/n2").write_bytes(text) and None
         (command,) = job.start(run, ME, ["n2"], 9, {}, sleep).values()
-        assert len(command) <= 65537
+        assert len(command) <= job._COMMAND_MOST + 1
         with pytest.raises(job.SmokeError, match="no daemon of Open MPI"):
             job.join(run, ME, command, 9, {}, sleep)
         run.ends()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output, Unavailable
-from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon import plan
+from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon import cluster, plan
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon.cluster import Cluster, do
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon.node import TAINT, ClusterError
 from tests.unit import api_server
@@ -148,8 +148,19 @@ def test_a_kubectl_that_is_missing_or_hangs_is_told() -> None:
 
 def test_a_server_that_never_ends_its_list_is_left() -> None:
     page = '{"kind": "NodeList", "metadata": {"continue": "x"}, "items": []}'
+    asked: list[int] = []
     with pytest.raises(ClusterError, match="pages"):
-        Cluster("kubectl", "training", lambda _words: Output(0, page, "")).nodes()
+        Cluster("kubectl", "training", lambda _words: asked.append(1) or Output(0, page, "")).nodes()
+    assert len(asked) == cluster._PAGES
+
+
+def test_an_answer_that_does_not_end_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_MOST", 2**20)
+    endless = tmp_path / "kubectl"
+    endless.write_text("#!/bin/sh\nexec yes\n")
+    endless.chmod(0o755)
+    with pytest.raises(ClusterError, match="could not list the nodes: kubectl: printed more than 1 MiB"):
+        Cluster(str(endless), "training").nodes()
 
 
 @pytest.mark.parametrize("context", ["", "-x", "a b", "a\nb", "--token=x", "a" * 300])

@@ -67,3 +67,11 @@ def test_what_is_uneven_is_at_nobody_s_door() -> None:
     ((name, (found,)),) = job_times.judge(heard, (), datetime.date(2026, 11, 26)).items()
     assert (name, found.result) == ("the job", FAIL)
     assert found.observed.startswith("uneven: ")
+
+
+def test_a_text_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    large = tmp_path / "times.json"
+    with large.open("wb") as stream:
+        stream.truncate(job_times._LONGEST + 1)
+    with pytest.raises(job_times.TimesError, match=r"times.json is larger than 512 MB; next: give a part of it"):
+        job_times.read([str(large)])

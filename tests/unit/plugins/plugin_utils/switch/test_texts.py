@@ -441,3 +441,14 @@ def test_names_without_their_domain_are_one_only_where_nobody_else_has_them(tmp_
     assert handed.find("leaf1") is None
     assert getattr(handed.find("LEAF1.B"), "name", "") == "leaf1.b"
     assert texts.bare("10.0.0.1") == "10.0.0.1"
+
+
+def test_a_text_longer_than_any_switch_s_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    most = 2**20
+    monkeypatch.setattr(texts, "_MOST", most)
+    made.write(tmp_path, {"leaf1": {"config_db.json": " " * (most + 1)}})
+    handed = texts.asked({"ibready_switch_texts": str(tmp_path)})
+    assert handed is not None
+    (error,) = handed.errors
+    assert "leaf1/config_db.json" in str(error)
+    assert "no file of at most 1 MiB" in str(error)
