@@ -44,6 +44,8 @@ ROWS = {
     "host.dmesg.peermem": "hint: the log tells of what is over; stack.gpudirect.path judges what holds now",
     "host.dmesg.kernel": "stops",
     "host.dmesg.kernel_warnings": "wears",
+    "host.dmesg.drivers": "stops",
+    "host.dmesg.drivers_warnings": "hint",
     "host.limit.memlock": "stops",
     "host.limit.memlock_login": "some_jobs: those that ssh starts",
     "host.limit.nofile": "some_jobs: those of very many ranks",

@@ -37,7 +37,8 @@ class Command(NamedTuple):
     """How an evidence name is asked on a live host; `timeout` in seconds, `most` in bytes.
 
     `or_at`: where else the program may lie. `cwd`: where it runs, if not where we do. Root runs a program that is named
-    by its path only where nobody else may put another there.
+    by its path only where nobody else may put another there. `newer`: options that an old program refuses, which is
+    then asked without them.
     """
 
     argv: tuple[str, ...]
@@ -45,6 +46,7 @@ class Command(NamedTuple):
     most: int | None = None
     or_at: tuple[str, ...] = ()
     cwd: str | None = None
+    newer: tuple[str, ...] = ()
 
 
 # nvidia-smi wakes every GPU where no persistence daemon holds them: seconds per GPU.
@@ -56,7 +58,8 @@ COMMANDS: dict[str, Command] = {
     "dcb": Command(("dcb",)),
     "df": Command(("df", "-k", "--output=fstype,size,avail,itotal,iavail,target", "--total", *WRITTEN), 10.0),
     "dkms_status": Command(("dkms", "status"), 120.0),
-    "dmesg": Command(("dmesg",)),
+    # The level of each line; util-linux before 2.20 and busybox do not tell it.
+    "dmesg": Command(("dmesg",), newer=("-x",)),
     "ethtool_stats": Command(("ethtool", "-S")),
     "fabricmanager_status": Command(("systemctl", "--no-pager", "status", "nvidia-fabricmanager")),
     "dump_fts": Command(("dump_fts",), 120.0, _FABRIC),
@@ -218,9 +221,13 @@ class Live:
         if name in self._unasked:
             raise Unavailable(name, "it takes too long to be asked here")
         known = COMMANDS[name]
-        argv = [_found(known), *known.argv[1:], *args]
+        argv = [_found(known), *known.argv[1:], *known.newer, *args]
         seconds = known.timeout if self._timeout is None else self._timeout
-        return run_program(name, argv, seconds, most=known.most, cwd=known.cwd)
+        told = run_program(name, argv, seconds, most=known.most, cwd=known.cwd)
+        if known.newer and told.rc != 0 and not told.stdout:
+            argv = [argv[0], *known.argv[1:], *args]
+            told = run_program(name, argv, seconds, most=known.most, cwd=known.cwd)
+        return told
 
     def read(self, path: str) -> str:
         """Read a regular file below the root."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Iterator, NamedTuple
 
 from .._data import kernel_faults, kernel_log
 from .._ground.text import clean_lines, is_whole, no_facts
-from . import _beegfs_log
+from . import _beegfs_log, kernel_drivers
 from ._beegfs_log import BeegfsLog
+from .kernel_drivers import Unexplained
 
 _TOOL = "dmesg"
 NOTHING: dict[str, Any] = {
@@ -24,9 +26,10 @@ NOTHING: dict[str, Any] = {
 # A mail breaks a line in two or three.
 _MORE_LINES = 3
 
-_KMSG = re.compile(r"\d{1,4},(\d{1,20}),(\d{1,20}),[^;]{1,60};(.*)")
-_RAW = re.compile(r"<\d{1,4}>")
-_LEVEL = re.compile(r"(?:kern|user|daemon|syslog|auth) ?: ?(?:emerg|alert|crit|err|warn|notice|info|debug) ?: ")
+_KMSG = re.compile(r"(\d{1,4}),(\d{1,20}),(\d{1,20}),[^;]{1,60};(.*)")
+_RAW = re.compile(r"<(\d{1,4})>")
+_LEVELS = ("emerg", "alert", "crit", "err", "warn", "notice", "info", "debug")
+_LEVEL = re.compile(rf"(?:kern|user|daemon|syslog|auth) ?: ?({'|'.join(_LEVELS)}) ?: ")
 _WHEN = (
     r"(?:\S{2,8} \d{1,2} \d\d:\d\d:\d\d(?:\.\d{1,9})?"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,+:Z-]{0,20}"
@@ -45,15 +48,6 @@ _CALLER = re.compile(r"\[ ?[TC]\d{1,10}\] ?")
 # NAME, at most two more words, a colon: how a message begins that is no rest of a broken line.
 _START = re.compile(r"[A-Za-z][\w./-]{0,39}(?: [\w.()#:-]{1,40}){0,2}: ")
 
-_INTERESTING = re.compile(
-    r"mlx[45]|infiniband|NVRM|nvidia|nv_peer_mem|\biommu|rejected|is restricted|Linux version"
-    r"|BUG|Oops|protection fault|stall|blocked for|Hardware Error|EDAC|\b(?:ib|rdma)_"
-    r"|LOCKUP|Machine Check Exception|DMAR|AMD-Vi|read-?only|memory error|[Oo]ut of memory|AER|DPC:|PCIe Bus"
-    r"|EXT[234]-fs error|[Ss]hut(?:ting)? ?down|nvme|error, dev|on dev "
-    r"|invalid opcode|Internal error|SError|SERR|arm-smmu|Memory failure|md/raid|kthread starved|Metadata [cC]"
-    r"|pciehp|version magic|table overflow|table full|fork rejected|nfs: server|file-max"
-    r"|segfault at|general protection",
-)
 _OF_AN_HCA = re.compile(r"\bmlx[45]_|^infiniband |^(?:ib|rdma)_\w{1,20}: ")
 _DEVICE = re.compile(r"\b([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\b|^infiniband (\w{1,40}):")
 _FIRMWARE = re.compile(r"firmware version: (\d{1,4}\.\d{1,4}\.\d{1,6})")
@@ -127,7 +121,8 @@ class Dmesg:
     """What the log tells. ``beginning_lost``: it does not reach back to the boot; None: unknown.
 
     ``refused``: modules that the kernel did not let in. ``iommu``: the kernel's default domain.
-    ``beegfs``: what a BeeGFS client says in it. ``cut``: the text ends within a line.
+    ``unexplained``: failures of drivers that no rule knows. ``beegfs``: what a BeeGFS client says in it.
+    ``cut``: the text ends within a line.
     """
 
     hca: tuple[Message, ...] = ()
@@ -137,6 +132,7 @@ class Dmesg:
     xids: tuple[Xid, ...] = ()
     sxids: tuple[SXid, ...] = ()
     refused: tuple[str, ...] = ()
+    unexplained: tuple[Unexplained, ...] = ()
     iommu: str = ""
     beegfs: BeegfsLog = field(default_factory=BeegfsLog)
     beginning_lost: bool | None = None
@@ -144,26 +140,36 @@ class Dmesg:
 
 
 class Record(NamedTuple):
-    """One message without what precedes it; seconds since boot where the log has them."""
+    """One message without what precedes it; seconds since boot and syslog's level where the log has them."""
 
     seconds: float | None
     text: str
+    level: int | None = None
 
 
+# Several areas read the same log.
+@lru_cache(maxsize=1)
 def parse(text: str) -> Dmesg:
     """Read a kernel log; raise ParseError on a text that is none."""
     found = records(text)
     log = _Log()
     beegfs = _beegfs_log.Reading()
+    drivers = kernel_drivers.Reading()
     before_boot = False
     for record in found:
         if record.text.startswith(_beegfs_log.OURS):
             beegfs.take_kernel(record.text, record.seconds)
             continue
         before_boot = kernel_faults.BEFORE_BOOT in record.text or (before_boot and kernel_faults.RECORD in record.text)
-        if _INTERESTING.search(record.text):
-            log.take(record, before_boot=before_boot)
-    return replace(log.result(), beegfs=beegfs.result(), beginning_lost=_beginning_lost(found), cut=not is_whole(text))
+        explained = log.take(record, before_boot=before_boot)
+        drivers.take(record.text, record.seconds, record.level, explained=explained)
+    return replace(
+        log.result(),
+        unexplained=drivers.result(),
+        beegfs=beegfs.result(),
+        beginning_lost=_beginning_lost(found),
+        cut=not is_whole(text),
+    )
 
 
 def records(text: str) -> list[Record]:
@@ -185,6 +191,7 @@ def facts(parsed: Dmesg) -> dict[str, Any]:
         "xids": [asdict(xid) for xid in parsed.xids],
         "sxids": [asdict(sxid) for sxid in parsed.sxids],
         "kernel": [message.text for message in parsed.kernel],
+        "unexplained": [line.text for line in parsed.unexplained],
     }
     if parsed.beegfs.lines:
         found["beegfs"] = [problem.what for problem in parsed.beegfs.problems]
@@ -202,52 +209,56 @@ def _texts(parsed: Dmesg, kind: str) -> list[str]:
 def _records(lines: list[str]) -> Iterator[Record]:
     """Messages, with the rest of a broken line put back; nothing where no line is a kernel's."""
     sure = False
-    found: list[tuple[float | None, list[str]]] = []
+    found: list[tuple[float | None, int | None, list[str]]] = []
     for line in lines:
         if not line:
             continue
-        seconds, message, stamped = _split(line)
+        seconds, level, message, stamped = _split(line)
         if stamped is None:  # another program's line in a journal
-            found.append((None, []))
+            found.append((None, None, []))
             continue
         sure = sure or stamped or message.startswith(kernel_log.HEADS)
         more = not (stamped or _START.match(message) or message.startswith(_FIRST_WORDS))
         if more and found:
-            parts = found[-1][1]
+            parts = found[-1][2]
             if 0 < len(parts) <= _MORE_LINES:
                 parts.append(message)
         else:
-            found.append((seconds, [message]))
+            found.append((seconds, level, [message]))
     if sure:
-        for seconds, parts in found:
+        for seconds, level, parts in found:
             if parts:
-                yield Record(seconds, " ".join(parts))
+                yield Record(seconds, " ".join(parts), level)
 
 
-def _split(line: str) -> tuple[float | None, str, bool | None]:
-    """Seconds since boot, the message, and whether something the kernel's log has preceded it.
+def _split(line: str) -> tuple[float | None, int | None, str, bool | None]:
+    """Seconds since boot, the level, the message, and whether something the kernel's log has preceded it.
 
     None: the line is another program's.
     """
     kmsg = _KMSG.fullmatch(line)
     if kmsg is not None:
         # The first record of a boot has the number 0, whatever its time.
-        at = 0.0 if int(kmsg.group(1)) == 0 else int(kmsg.group(2)) / 1e6
-        return at, kmsg.group(3).strip(), True
+        at = 0.0 if int(kmsg.group(2)) == 0 else int(kmsg.group(3)) / 1e6
+        return at, int(kmsg.group(1)) & 7, kmsg.group(4).strip(), True
     rest = line
     stamped = False
     syslog = None if _ISO.match(rest) else _SYSLOG.match(rest)
     if syslog is not None:
         if syslog.group(1) != "kernel":
-            return None, "", None
+            return None, None, "", None
         rest, stamped = rest[syslog.end() :], True
     else:
         cut = _NO_TIME.match(rest)
         if cut is not None and rest.startswith(("[", *kernel_log.HEADS), cut.end()):
             rest, stamped = rest[cut.end() :], True
+    level: int | None = None
     for pattern in (_RAW, _LEVEL, _ISO, _HOST):
         match = pattern.match(rest)
         if match is not None:
+            if pattern in (_RAW, _LEVEL):
+                word = match.group(1)
+                level = int(word) & 7 if pattern is _RAW else _LEVELS.index(word)
             rest = rest[match.end() :]
             stamped = stamped or pattern in (_RAW, _LEVEL, _ISO)
     seconds: float | None = None
@@ -259,7 +270,7 @@ def _split(line: str) -> tuple[float | None, str, bool | None]:
         for pattern in (_CALLER, _MONOTONIC_HOST):
             match = pattern.match(rest)
             rest = rest[match.end() :] if match else rest
-    return seconds, rest.strip(), stamped
+    return seconds, level, rest.strip(), stamped
 
 
 def _beginning_lost(records: list[Record]) -> bool | None:
@@ -285,24 +296,25 @@ class _Log:
         self._gpu = ""  # named, and the rest of the sentence may follow on lines of its own
         self._gpu_lines = 0
 
-    def take(self, record: Record, *, before_boot: bool = False) -> None:
-        """Look at one message; ``before_boot``: it tells of the boot before."""
+    def take(self, record: Record, *, before_boot: bool = False) -> bool:
+        """Look at one message, and tell whether a rule knows it; ``before_boot``: it tells of the boot before."""
         text = record.text
-        if "NVRM" in text or "nvswitch" in text:
-            self._nvidia(text)
+        known = ("NVRM" in text or "nvswitch" in text) and self._nvidia(text)
         of_an_hca = _OF_AN_HCA.search(text) is not None
         if _PEERMEM.search(text):
             if _PEERMEM_ERROR.search(text) and _HARMLESS not in text:
                 self._peermem[text] = None
+                known = True
         elif of_an_hca:
-            self._of_an_hca(text)
-        self._of_the_kernel(record, of_an_hca, before_boot)
+            known = self._of_an_hca(text) or known
+        known = self._of_the_kernel(record, of_an_hca, before_boot) or known
         refused = _REFUSED.search(text)
         if refused is not None:
             self._refused[text] = None
         iommu = _IOMMU.search(text)
         if iommu is not None:
             self._iommu = iommu.group(1)
+        return known or refused is not None or iommu is not None
 
     def result(self) -> Dmesg:
         """Everything; a step of what failed is told by the failure."""
@@ -321,7 +333,7 @@ class _Log:
             iommu=self._iommu,
         )
 
-    def _of_the_kernel(self, record: Record, of_an_hca: bool, before_boot: bool) -> None:
+    def _of_the_kernel(self, record: Record, of_an_hca: bool, before_boot: bool) -> bool:
         for over, label in _OVER:
             ended = over.search(record.text)
             if ended is not None:
@@ -337,9 +349,10 @@ class _Log:
                 if before_boot and kind == kernel_log.FAILURE:
                     kind, means = kernel_log.WARNING, f"in the boot before this, {means}"
                 self._kernel[label] = Message(kind, "", label, means, seconds=record.seconds)
-            return
+            return True
+        return False
 
-    def _of_an_hca(self, text: str) -> None:
+    def _of_an_hca(self, text: str) -> bool:
         at = _DEVICE.search(text)
         device = (at.group(1) or at.group(2)) if at else ""
         firmware = _FIRMWARE.search(text)
@@ -349,7 +362,7 @@ class _Log:
             for key, entry in self._hca.items():
                 if entry.device == device and entry.kind == kernel_log.FAILURE:
                     self._hca[key] = replace(entry, recovered=True)
-            return
+            return True
         for known, pattern in _HCA:
             match = pattern.search(text)
             if match is not None:
@@ -357,9 +370,10 @@ class _Log:
                 found = Message(known.kind, device, label.strip(), known.means)
                 # Seen again it is no longer recovered; its place stays that of the first time.
                 self._hca[(found.kind, device, found.text)] = found
-                return
+                return True
+        return False
 
-    def _nvidia(self, text: str) -> None:
+    def _nvidia(self, text: str) -> bool:
         xid = _XID.search(text) or _MASKED_XID.search(text)
         sxid = _SXID.search(text) or _MASKED_SXID.search(text)
         if xid is not None:
@@ -371,15 +385,18 @@ class _Log:
             # What was slight at first counts by the worst that came.
             if found.text.lower().startswith(_FATAL) and not before.text.lower().startswith(_FATAL):
                 self._sxids[(found.switch + bus_id, number)] = found
+        known = xid is not None or sxid is not None
         gpu = _GPU.search(text)
         if gpu is not None:
             self._gpu, self._gpu_lines = gpu.group(1), _GPU_LINES
         if self._gpu and _FALLEN in text:
             self._xid(self._gpu, _XID_FALLEN, "GPU has fallen off the bus.")
             self._gpu = ""
+            known = True
         self._gpu_lines -= 1
         if self._gpu_lines <= 0:
             self._gpu = ""
+        return known
 
     def _xid(self, bus_id: str, number: int, text: str) -> None:
         bus_id = bus_id.lower()

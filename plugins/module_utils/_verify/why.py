@@ -64,7 +64,7 @@ _OF_JOBS = {
 # Tools whose lines stand among others', and the facts in which they tell what is wrong.
 _ALSO = {
     "beegfs_log": ("problems",),
-    "dmesg": ("failures", "xids", "sxids", "kernel", "beegfs"),
+    "dmesg": ("failures", "xids", "sxids", "kernel", "unexplained", "beegfs"),
     "job_end": ("ends",),
     "nccl_log": ("errors",),
     "nvsmi_error": ("unreachable",),

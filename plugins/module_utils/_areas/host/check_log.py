@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from typing import Sequence
 
+from ..._data.kernel_drivers import BOOT_S
 from ..._data.kernel_faults import PASSING, PASSING_S
 from ..._data.kernel_log import FAILURE
 from ..._expect.expectations import CAPABILITY, Expectations
 from ..._ground.check import PASS, Check, failed, passed, unknown
-from ..._ground.text import few
+from ..._ground.text import few, plain
 from ..._parse.dmesg import Dmesg, Message
+from ..._parse.kernel_drivers import Unexplained
 from ..machine.facts import Machine
 from . import check_scope
 from .check_scope import HOST, Scope
@@ -18,6 +20,7 @@ from .facts import HostFacts
 
 _NONE = "no such message"
 _SHOWN = 3
+_LINE = 160
 
 
 def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Check]:
@@ -35,6 +38,8 @@ def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Chec
             *_untold("host.dmesg.peermem", both.then(quiet), log.why),
             *_untold("host.dmesg.kernel", real.then(quiet), log.why),
             *_untold("host.dmesg.kernel_warnings", real.then(quiet), log.why),
+            *_untold("host.dmesg.drivers", real.then(quiet), log.why),
+            *_untold("host.dmesg.drivers_warnings", real.then(quiet), log.why),
         ]
     found: Dmesg = log.value
     mine = [message for message in found.hca if not expect.ignores(message.device)]
@@ -44,12 +49,16 @@ def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Chec
     lasting = [message for message in found.kernel if message.kind == FAILURE]
     past = [message for message in found.kernel if _is_past(message, uptime)]
     early = [message for message in found.kernel if message not in (*lasting, *past)]
+    lines = [line for line in found.unexplained if not expect.ignores(line.device)]
+    now = [line for line in lines if _is_now(line.seconds, uptime)]
     return [
         *hca.judge("host.dmesg.mlx5", lambda: _messages("host.dmesg.mlx5", broken, found)),
         *hca.judge("host.dmesg.mlx5_warnings", lambda: _messages("host.dmesg.mlx5_warnings", signs, found)),
         *both.judge("host.dmesg.peermem", lambda: [_peermem(found)]),
         *real.judge("host.dmesg.kernel", lambda: _messages("host.dmesg.kernel", lasting, found)),
         *real.judge("host.dmesg.kernel_warnings", lambda: _messages("host.dmesg.kernel_warnings", early, found, past)),
+        *real.judge("host.dmesg.drivers", lambda: _drivers("host.dmesg.drivers", now, found)),
+        *real.judge("host.dmesg.drivers_warnings", lambda: _drivers("host.dmesg.drivers_warnings", now, found)),
     ]
 
 
@@ -60,9 +69,16 @@ def _untold(check: str, scope: Scope, why: str) -> list[Check]:
 def _is_past(message: Message, uptime_s: float | None) -> bool:
     """What harms only while it happens, and was said last so long ago; where either time is not
     known, it counts as if it were now."""
-    if message.kind != PASSING or message.seconds is None or uptime_s is None:
-        return False
-    return uptime_s - message.seconds > PASSING_S
+    return message.kind == PASSING and not _is_today(message.seconds, uptime_s)
+
+
+def _is_today(seconds: float | None, uptime_s: float | None) -> bool:
+    return seconds is None or uptime_s is None or uptime_s - seconds <= PASSING_S
+
+
+def _is_now(seconds: float | None, uptime_s: float | None) -> bool:
+    """What a driver met as it started lasts; of what came later only the last day counts."""
+    return (seconds is not None and seconds <= BOOT_S) or _is_today(seconds, uptime_s)
 
 
 def _messages(check: str, found: Sequence[Message], log: Dmesg, past: Sequence[Message] = ()) -> list[Check]:
@@ -83,6 +99,20 @@ def _messages(check: str, found: Sequence[Message], log: Dmesg, past: Sequence[M
         cause = "; ".join(means)
         checks.append(failed(check, device or HOST, observed, _NONE, CAPABILITY, cause=cause))
     return checks
+
+
+def _drivers(check: str, lines: Sequence[Unexplained], log: Dmesg) -> list[Check]:
+    """One check a driver. A driver of which a line is grave is told with all its lines by the error."""
+    grave = {line.driver for line in lines if line.grave}
+    wanted = [line for line in lines if (line.driver in grave) == (check == "host.dmesg.drivers")]
+    checks = []
+    for driver in dict.fromkeys(line.driver for line in wanted):
+        texts = [plain(line.text, _LINE) for line in wanted if line.driver == driver]
+        observed = texts[0]
+        if len(texts) > 1:
+            observed = f"{len(texts)} lines, first: {texts[0]}; last: {texts[-1]}"
+        checks.append(failed(check, driver, observed, _NONE, CAPABILITY))
+    return checks or [_silence(check, log)]
 
 
 def _peermem(log: Dmesg) -> Check:

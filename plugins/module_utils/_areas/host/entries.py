@@ -177,6 +177,25 @@ ENTRIES = declare(
         ("dmesg",),
     ),
     error(
+        "host.dmesg.drivers",
+        "The kernel's log has no driver that lost something",
+        "A driver that jobs depend on could not load, register, allocate or enable what it needs, or something of it "
+        "was disabled or removed, and no check knows more of the message. It counts in the first 15 minutes after the "
+        "boot and for a day; a later line that says that it is over ends it.",
+        ("what the driver says: a module of another build, a device without memory or interrupts, a lost link",),
+        "read `dmesg -x` around it, and the driver's own state; load the driver anew or boot the drained host",
+        ("dmesg",),
+    ),
+    warning(
+        "host.dmesg.drivers_warnings",
+        "The kernel's log has no failure of a driver that no check knows",
+        "A driver that jobs depend on reports an error, or warns of a failure, in words that no check knows. It counts "
+        "in the first 15 minutes after the boot and for a day; a later line that says that it is over ends it.",
+        ("what the driver says: nobody has told yet what it means for jobs",),
+        "read `dmesg -x` around it; look the message up in the driver's source or its vendor's notes",
+        ("dmesg",),
+    ),
+    error(
         "host.limit.memlock",
         "Jobs may lock as much memory as they want",
         "RDMA pins memory. Registration fails (Cannot allocate memory) at any limit that a job "

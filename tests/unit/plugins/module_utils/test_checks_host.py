@@ -243,6 +243,8 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
                 "host.dmesg.peermem": "unknown",
                 "host.dmesg.kernel": "unknown",
                 "host.dmesg.kernel_warnings": "unknown",
+                "host.dmesg.drivers": "unknown",
+                "host.dmesg.drivers_warnings": "unknown",
             },
             id="no kernel log",
         ),
@@ -255,6 +257,8 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
                 "host.dmesg.peermem": "unknown",
                 "host.dmesg.kernel": "unknown",
                 "host.dmesg.kernel_warnings": "unknown",
+                "host.dmesg.drivers": "unknown",
+                "host.dmesg.drivers_warnings": "unknown",
             },
             id="a cut log tells by what it says, not by its silence",
         ),
@@ -456,12 +460,16 @@ def test_an_old_hca_needs_its_own_driver() -> None:
 
 def test_messages_of_a_device_that_the_site_ignores_do_not_count() -> None:
     node = render.node("hgx-h100-8")
-    node.more["log"] = ["mlx5_core 0000:15:00.0: poll_health:1:(pid 0): Fatal error 1 detected"]
+    node.more["log"] = [
+        "mlx5_core 0000:15:00.0: mlx5_frobnicate:77:(pid 9): failed to register it",
+        "mlx5_core 0000:15:00.0: poll_health:1:(pid 0): Fatal error 1 detected",
+    ]
     tree = render.render(node)
     for ignored, expected in (([], "fail"), (["0000:15:00.0"], "pass")):
         expect = from_inventory({**node.expect, "ignore": ignored})
         checks = _verify.verify(tree, expect, ["host"]).checks
         assert one(checks, "host.dmesg.mlx5").result == expected
+        assert one(checks, "host.dmesg.drivers").result == expected
 
 
 def test_a_log_that_begins_after_the_boot_says_so() -> None:
@@ -614,6 +622,32 @@ def test_a_sign_of_the_machine_in_the_log_is_a_warning(line: str) -> None:
 )
 def test_a_word_of_the_machine_that_is_no_fault_is_none(line: str) -> None:
     assert one(judge(log=[line]), "host.dmesg.kernel").result == "pass"
+
+
+QP = "infiniband mlx5_2: create_qp:3093:(pid 88123): Create QP type 2 failed"
+SYMBOL = "nvidia_uvm: Unknown symbol nvUvmInterfaceRegisterUvmOps (err -22)"
+
+
+@pytest.mark.parametrize(
+    ("log", "fails"),
+    [
+        ([QP], {"host.dmesg.drivers_warnings": "RDMA"}),
+        ([SYMBOL], {"host.dmesg.drivers": "NVIDIA"}),
+        ([SYMBOL, "NVRM: something is broken"], {"host.dmesg.drivers": "NVIDIA"}),
+        ([SYMBOL, QP], {"host.dmesg.drivers": "NVIDIA", "host.dmesg.drivers_warnings": "RDMA"}),
+        ([f"[   899.000000] {QP}"], {"host.dmesg.drivers_warnings": "RDMA"}),
+        ([f"[   901.000000] {QP}"], {}),
+        ([f"[863990.000000] {QP}"], {"host.dmesg.drivers_warnings": "RDMA"}),
+    ],
+)
+def test_a_failure_of_a_driver_counts_at_the_boot_and_for_a_day(log: list[str], fails: dict[str, str]) -> None:
+    assert {check.id: check.subject for check in judge(log=log) if check.result == "fail"} == fails
+
+
+def test_of_many_lines_of_a_driver_the_first_and_the_last_are_told() -> None:
+    lines = [QP.replace("type 2", f"type {number}") for number in range(200)]
+    check = one(judge(log=lines), "host.dmesg.drivers_warnings")
+    assert check.observed == f"200 lines, first: {lines[0]}; last: {lines[-1]}"
 
 
 def test_with_and_without_a_gpu_other_packages_are_held() -> None:

@@ -87,6 +87,19 @@ class TestLiveCommands:
         ibstat(r"printf 'a\377b'")
         assert Live().run("ibstat").stdout == "a\ufffdb"
 
+    @pytest.mark.parametrize(
+        ("script", "said"),
+        [
+            ('echo "$*"', "-x\n"),
+            ('[ $# = 0 ] || { echo "dmesg: invalid option -- x" >&2; exit 1; }; echo plain', "plain\n"),
+            ('[ $# = 1 ] || { echo asked twice; exit 0; }; echo "$*"; exit 1', "-x\n"),
+        ],
+    )
+    def test_an_old_program_is_asked_without_what_it_does_not_know(self, ibstat: Tool, script: str, said: str) -> None:
+        tool = ibstat(script)
+        tool.rename(tool.with_name("dmesg"))
+        assert Live().run("dmesg").stdout == said
+
     def test_the_sbin_directories_are_searched_as_well(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         tool = tmp_path / "ibstat"
         tool.write_text("#!/bin/sh\necho from sbin\n")

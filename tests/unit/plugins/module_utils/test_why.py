@@ -239,6 +239,22 @@ def test_a_second_tool_s_failure_is_not_lost_in_a_healthy_text() -> None:
     assert host.bad
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[    9.424670] NVRM: API mismatch: the client 'nvidia-smi' (pid 1005)\n"
+        "               NVRM: has the version 595.84, but this kernel module has\n"
+        "               NVRM: the version 595.80.\n",
+        "[   36.077473] NVRM kgspBootstrapRiscvOSEarly_GH100: Timeout waiting for GSP target mask release.\n",
+        "kern  :err   : [   36.077473] mlx5_core 0000:15:00.0: mlx5_frobnicate:7:(pid 9): it is upside down\n",
+    ],
+)
+@pytest.mark.parametrize("before", ["", IBSTAT], ids=["alone", "behind a healthy text"])
+def test_a_driver_s_own_words_for_a_failure_are_told(before: str, text: str) -> None:
+    found = [check for host in asked(before + text) for check in wrong(host)]
+    assert any(check.startswith("host.dmesg.drivers") for check in found)
+
+
 def test_what_ended_a_job_is_told_beside_its_times() -> None:
     steps = "".join(
         f" iteration {step:8}/     100 | consumed samples: 16 | elapsed time per iteration (ms): 1000.0 | "

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Failures of drivers that no rule knows. The formats are the drivers'; devices, numbers and times are made up."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data import kernel_drivers
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import dmesg
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.kernel_drivers import Unexplained, device_of
+
+NEW = "mlx5_core 0000:15:00.0: mlx5_frobnicate:77:(pid 9): the frobnicator is upside down"
+REFUSED = "mlx5_core 0000:15:00.0: mlx5_frobnicate:77:(pid 9): the frobnicator is broken"
+# By the row's pattern: a line that it excuses, and the opposite, which it must not.
+HARMLESS = {
+    "module verification": (
+        "nvidia: module verification failed: signature and/or required key missing - tainting kernel",
+        "nvidia: module verification failed: the signature is of another file",
+    ),
+    "ACCESS_REG": (
+        "mlx5_core 0000:15:00.0: mlx5_cmd_out_err:809:(pid 3): ACCESS_REG(0x805) op_mod(0x1) failed, status bad "
+        "operation(0x2), syndrome (0x305684), err(-5)",
+        "mlx5_core 0000:15:00.0: mlx5_cmd_out_err:809:(pid 3): CREATE_MKEY(0x200) op_mod(0x1) failed, status bad "
+        "operation(0x2), syndrome (0x305684), err(-5)",
+    ),
+    "nv(?:Assert|Check)": (
+        "NVRM: nvCheckOkFailedNoLog: Check failed: Call not supported [NV_ERR_NOT_SUPPORTED] (0x00000056) returned "
+        "from pEntry->pCallback(pGpu, pEntry->pCallbackParam) @ kernel_fifo.c:3021",
+        "NVRM: nvAssertOkFailedNoLog: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062) returned "
+        "from status @ kernel_channel.c:2827",
+    ),
+    "crtc": (
+        "nvidia 0000:19:00.0: [drm] Cannot find any crtc or sizes",
+        "nvidia 0000:19:00.0: [drm] Cannot find any memory",
+    ),
+    "SUBNQN": ("nvme nvme0: missing or invalid SUBNQN field.", "nvme nvme0: invalid completion"),
+    "errors=": (
+        "EXT4-fs (sda2): mounted filesystem with ordered data mode. Opts: errors=remount-ro",
+        "EXT4-fs (sda2): errors in the journal",
+    ),
+    "speed/duplex": (
+        "bond0: (slave eno1): failed to get link speed/duplex",
+        "bond0: (slave eno1): failed to get link status",
+    ),
+}
+
+
+def found(*lines: str) -> list[Unexplained]:
+    text = "".join(f"{line if line[:1] in '<[k0123456789' else f'[   21.500000] {line}'}\n" for line in lines)
+    return list(dmesg.parse("[    0.000000] Linux version 6.8.0\n" + text).unexplained)
+
+
+def texts(*lines: str) -> list[str]:
+    return [line.text for line in found(*lines)]
+
+
+@pytest.mark.parametrize(
+    ("level", "driver", "told"),
+    [
+        ("emerg", "mlx5_core 0000:15:00.0: x:1:(pid 9)", True),
+        ("err", "mlx5_core 0000:15:00.0: x:1:(pid 9)", True),
+        ("warn", "mlx5_core 0000:15:00.0: x:1:(pid 9)", False),
+        ("err", "usb 1-1", False),
+    ],
+)
+def test_an_error_of_a_driver_that_matters_needs_no_word(level: str, driver: str, told: bool) -> None:
+    line = f"{driver}: the frobnicator is upside down"
+    assert texts(f"kern  :{level:6}: [   21.500000] {line}") == ([line] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        ("kern  :warn  : [   21.500000] ", True),
+        ("kern  :notice: [   21.500000] ", False),
+        ("kern  :info  : [   21.500000] ", False),
+        ("<4>[   21.500000] ", True),
+        ("<6>[   21.500000] ", False),
+        ("4,3973,227996636,-;", True),
+        ("6,3973,227996636,-;", False),
+        ("30,3973,227996636,-;", False),
+        ("[   21.500000] ", True),
+    ],
+)
+def test_with_a_word_of_failure_a_warning_counts_and_news_do_not(before: str, told: bool) -> None:
+    assert bool(found(before + REFUSED)) == told
+
+
+def test_a_driver_may_tell_its_failures_as_news() -> None:
+    down = "kern  :info  : [   21.500000] bond3: (slave ens14f1np1): link status definitely down, disabling slave"
+    (line,) = found(down)
+    assert (line.driver, line.device, line.grave) == ("bonding", "ens14f1np1", True)
+
+
+@pytest.mark.parametrize("row", kernel_drivers.HARMLESS, ids=lambda row: row.pattern[:30])
+def test_what_is_harmless_is_left_out_and_its_opposite_is_not(row: kernel_drivers.Harmless) -> None:
+    ((line, opposite),) = [pair for word, pair in HARMLESS.items() if word in row.pattern]
+    assert re.search(row.pattern, line)
+    assert texts(f"kern  :err   : [   21.500000] {line}", line) == []
+    assert texts(opposite) == [opposite]
+
+
+@pytest.mark.parametrize(
+    ("well", "ill"),
+    [
+        ("slot advertised sufficient power", "slot advertised insufficient power for it"),
+        ("start was successful", "start was unsuccessful"),
+        ("errorless", "in error"),
+        ("link timeoutless", "link timeout"),
+    ],
+)
+def test_a_word_within_another_is_none(well: str, ill: str) -> None:
+    assert texts(f"mlx5_core 0000:15:00.0: {well}") == []
+    assert texts(f"mlx5_core 0000:15:00.0: {ill}") == [f"mlx5_core 0000:15:00.0: {ill}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "grave"),
+    [
+        ("nvidia_uvm: Unknown symbol nvUvmInterfaceRegisterUvmOps (err -22)", True),
+        ("infiniband mlx5_0: create_mkey_callback:131:(pid 2): async reg mr failed. status -12", True),
+        ("nvme nvme2: could not allocate host memory buffer, error", True),
+        ("mlx5_core 0000:15:00.0: failed to enable SRIOV", True),
+        ("Disabling IRQ #412", True),
+        ("NVRM: API mismatch: the client 'nvidia-smi' (pid 1005)", True),
+        ("infiniband mlx5_2: create_qp:3093:(pid 88123): Create QP type 2 failed", False),
+        ("kworker/u448:3: page allocation failure: order:9, mode:0xcc0(GFP_KERNEL)", False),
+        ("ib8: transmit timeout: latency 13312 msecs", False),
+        ("__ib_cache_gid_add: unable to add gid fe80::1 error=-28", False),
+        ("nvme nvme2: the disk failed its self-test, is loaded", False),
+    ],
+)
+def test_who_lost_something_is_told_by_the_kind_of_words(text: str, grave: bool) -> None:
+    assert [line.grave for line in found(text)] == [grave]
+
+
+@pytest.mark.parametrize(("level", "grave"), [("crit", True), ("err", False)])
+def test_what_is_critical_is_grave_whatever_it_says(level: str, grave: bool) -> None:
+    assert [line.grave for line in found(f"kern  :{level:6}: [   21.500000] {NEW}")] == [grave]
+
+
+LOST = "Lustre: fs01-OST0003-osc-ffff9c2a: Connection to fs01-OST0003 (at 192.0.2.71@o2ib) was lost"
+DOWN = "bond3: (slave ens14f1np1): link status definitely down, disabling slave"
+
+
+@pytest.mark.parametrize(
+    ("lines", "left"),
+    [
+        ([LOST, "Lustre: fs01-OST0003-osc-ffff9c2a: Connection restored to 192.0.2.71@o2ib"], []),
+        ([LOST, "Lustre: fs01-OST0004-osc-ffff9c2a: Connection restored to 192.0.2.71@o2ib"], [LOST]),
+        (["Lustre: fs01-OST0003-osc-ffff9c2a: Connection restored to 192.0.2.71@o2ib", LOST], [LOST]),
+        ([DOWN, "bond3: (slave ens14f1np1): link status definitely up, 200000 Mbps full duplex"], []),
+        ([DOWN, "bond3: (slave ens14f0np0): link status definitely up, 200000 Mbps full duplex"], [DOWN]),
+        ([REFUSED, "mlx5_core 0000:15:00.0: firmware version: 28.47.1026"], []),
+        ([REFUSED, "mlx5_core 0000:25:00.0: firmware version: 28.47.1026"], [REFUSED]),
+        ([REFUSED, "mlx5_core 0000:15:00.0 mlx5_0: Link up"], [REFUSED]),
+    ],
+)
+def test_only_what_is_over_for_the_same_device_is_cleared(lines: list[str], left: list[str]) -> None:
+    assert texts(*lines) == left
+
+
+def test_a_line_that_a_rule_explains_is_not_told_again_nor_the_lesser_lines_of_its_device() -> None:
+    xid = "NVRM: Xid (PCI:0000:9b:00): 119, pid=20, name=nvidia-smi, Timeout after 6s of waiting for RPC response"
+    more = "NVRM: Rate limiting GSP RPC error prints for GPU at PCI:0000:9b:00 (printing 1 of every 30)"
+    assert texts(xid, more) == []
+    other = more.replace("9b", "9c")
+    grave = "NVRM: GPU 0000:9b:00.0: could not register its interrupt"
+    assert texts(xid, other, grave) == [other, grave]
+
+
+@pytest.mark.parametrize(
+    ("text", "device"),
+    [
+        ("mlx5_core 0000:15:00.1: x", "0000:15:00.1"),
+        ("NVRM: Xid (PCI:0000:9B:00): 31", "0000:9b:00.0"),
+        ("infiniband mlx5_2: create_qp:3093:(pid 1): Create QP type 2 failed", "mlx5_2"),
+        ("nvme nvme2: timeout", "nvme2"),
+        ("ib8: queue stopped 1", "ib8"),
+        ("mlx5_core: the driver failed", ""),
+    ],
+)
+def test_a_line_is_of_the_device_that_it_names(text: str, device: str) -> None:
+    assert device_of(text) == device
+
+
+def test_every_driver_and_harmless_word_has_a_source() -> None:
+    assert all(row.source for row in (*kernel_drivers.DRIVERS, *kernel_drivers.HARMLESS))
