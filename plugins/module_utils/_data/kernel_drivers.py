@@ -2,7 +2,7 @@
 """Whose failures in the kernel's log count though no rule knows them, and which lines are harmless. Data only.
 
 A row of ``DRIVERS`` names a driver that jobs depend on. Its lines at error or worse count, and those at ``least`` or
-worse with a word of failure. A row of ``HARMLESS`` takes out a line that healthy hosts have; its source says so.
+worse with a word of failure (``FAILS``); where the driver keeps warnings for what is wrong, one of ``WARNS`` is enough. A row of ``HARMLESS`` takes out a line that healthy hosts have; its source says so.
 Confidence: medium; the formats were read in the sources, and only a part was seen on hosts.
 """
 
@@ -14,12 +14,13 @@ CRITICAL, ERROR, WARN, INFO = 2, 3, 4, 6  # as of syslog
 
 
 class Driver(NamedTuple):
-    """``least``: the mildest level at which this driver tells that it failed."""
+    """``least``: the mildest level at which it tells that it failed. ``loud``: it says nearly all at warning."""
 
     name: str
     pattern: str
     source: str
     least: int = WARN
+    loud: bool = False
 
 
 class Harmless(NamedTuple):
@@ -40,16 +41,20 @@ DRIVERS = (
     ),
     Driver(
         "RDMA",
-        r"^infiniband \w|^(?:ib|rdma|iw|rxe|siw)_\w{1,20}\b|^__ib_\w|^rpcrdma|^xprtrdma|\bRDMA/"
-        r"|^(?:bnxt_re|irdma|efa|erdma|mana_ib)\b",
+        # Modules: programs are named ib_ and rdma_ as well.
+        r"^infiniband \w|^ib_(?:core|cm|mad|sa|umad|uverbs|ucm|srpt?|iser|isert|qib)\b|^rdma_(?:u?cm|rxe)\b|^iw_cm\b"
+        r"|^user_(?:mad|verbs)\b|^__ib_\w|^(?:rpc|xprt)rdma|\bRDMA/"
+        r"|^(?:rxe|siw|iser|bnxt_re|irdma|efa|erdma|mana_ib)\b",
         "drivers/infiniband",
     ),
     Driver("mlx5 and mlx4", r"^mlx(?:_compat|[45])", "drivers/net/ethernet/mellanox"),
     Driver("IPoIB", r"^ib\w{0,15}\d(?:\.\w{4})?: |\bipoib", "drivers/infiniband/ulp/ipoib"),
     Driver(
         "NVIDIA",
-        r"^NVRM\b|^nvidia(?:[-_]\w{1,20})?\b|^nv_peer_mem|^gdrdrv",
+        r"^NVRM\b|^nvidia(?:[-_](?:uvm|modeset|drm|nvlink|nvswitch\d{0,3}|peermem|fs|caps))?(?:: | )"
+        r"|^nv_peer_mem|^gdrdrv",
         "NVIDIA/open-gpu-kernel-modules: kernel-open",
+        loud=True,
     ),
     # The one loss that a driver tells as news.
     Driver("bonding", r"\(slave \w{1,16}\): link status definitely down\b", "drivers/net/bonding/bond_main.c", INFO),
@@ -71,6 +76,14 @@ FAILS = (
     r"|mismatch|denied|stopped|stall\w*|leak\w*|not (?:found|enough|ready|supported by)|insufficient|unexpected\w*"
     r"|WARNING|BUG|bad|broken|degraded|disabling|link status (?:definitely )?down)\b"
 )
+# What a warning says of a failure besides. What is not supported, or meant, is none.
+WARNS = (
+    r"\b(?:wrong|bogus|faulty|un(?:known|recogni[sz]ed|handled|supported|aligned|usual|initiali[sz]ed)|inconsistent"
+    r"|incompatible|incorrect\w*|illegal|missing|duplicate|deplet\w+|expir\w+|exceed\w*|conflict\w*|prohibited"
+    r"|resett?(?:s|ing)?|timing out|dropped|packet drop|needs repair|too (?:many|few|big|small|large|long|short)"
+    r"|(?:returned|ret|rc|status)[ =:(]{1,3}-\d{1,4})\b"
+    r"|(?:\b(?:not?|never)\b|n't\b)(?!.{0,24}\b(?:support|offload|recommend|allowed|capab))"
+)
 # What leaves the host without something, whoever says it: an error; so is whatever is critical or worse.
 _LOSES = r"(?:re)?(?:load|reg(?:ist(?:er|ration))?|alloc(?:at)?|enabl|initiali[sz]|prob|start|brought up|bring)"
 GRAVE = (
@@ -81,7 +94,7 @@ GRAVE = (
 )
 # What says that it is over, of the same device. A link that is up ends only what was said of links.
 OVER = r"\b(?:re-?connected|restored|recovered|recovery (?:complete|succeeded)|back online|firmware version: \d)"
-LINK_UP = r"\b(?:link status (?:definitely )?up|link (?:is |becomes )?(?:up|active|ready))\b"
+LINK_UP = r"\b(?:link status (?:definitely )?up|active interface up|link (?:is |becomes )?(?:up|active|ready))\b"
 LINK = r"\b(?:link|carrier|slave)\b"
 # Of the boot, or of the last day (kernel_faults.PASSING_S); what lies between is history. source: inferred.
 BOOT_S = 900.0

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from .._data import kernel_drivers as known
 
 _DRIVERS = [(driver, re.compile(driver.pattern)) for driver in known.DRIVERS]
-_FAILS, _GRAVE, _OVER, _LINK_UP, _LINK = (
-    re.compile(words, re.IGNORECASE) for words in (known.FAILS, known.GRAVE, known.OVER, known.LINK_UP, known.LINK)
+_FAILS, _WARNS, _GRAVE, _OVER, _LINK_UP, _LINK = (
+    re.compile(words, re.IGNORECASE)
+    for words in (known.FAILS, known.WARNS, known.GRAVE, known.OVER, known.LINK_UP, known.LINK)
 )
 _HARMLESS = re.compile("|".join(harmless.pattern for harmless in known.HARMLESS))
 # What a line is about: a PCI address, a bond's member, or the first name with a number in it that is no module's.
@@ -60,7 +61,8 @@ class Reading:
             if fails and device:
                 self._explained.add(device)
             return
-        bad = fails if level is None else level <= known.ERROR or (level <= driver.least and fails)
+        warns = level == known.WARN and not driver.loud and _WARNS.search(text) is not None
+        bad = fails if level is None else level <= known.ERROR or (level <= driver.least and fails) or warns
         if not bad or _HARMLESS.search(text):
             return
         grave = _GRAVE.search(text) is not None or (level is not None and level <= known.CRITICAL)

@@ -88,6 +88,22 @@ def test_with_a_word_of_failure_a_warning_counts_and_news_do_not(before: str, to
     assert bool(found(before + REFUSED)) == told
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("mlx5_core 0000:15:00.0: Async event for bogus CQ 0x1f", True),
+        ("ib0: ipoib_init_qp returned -12", True),
+        ("nvme nvme0: qid -12: controller did not authenticate", True),
+        ("mlx5_core 0000:15:00.0: E-Switch: Tc chains and priorities offload aren't supported, update firmware", False),
+        ("nvme nvme0: using deprecated NVME_IOCTL_IO_CMD ioctl on the char device!", False),
+        ("NVRM: GPU 0000:19:00.0: it is not what was expected", False),
+    ],
+)
+def test_a_warning_needs_fewer_words_where_warnings_are_few(text: str, told: bool) -> None:
+    assert bool(found(f"kern  :warn  : [   21.500000] {text}")) == told
+    assert not found(text)
+
+
 def test_a_driver_may_tell_its_failures_as_news() -> None:
     down = "kern  :info  : [   21.500000] bond3: (slave ens14f1np1): link status definitely down, disabling slave"
     (line,) = found(down)
@@ -153,6 +169,13 @@ DOWN = "bond3: (slave ens14f1np1): link status definitely down, disabling slave"
         (["Lustre: fs01-OST0003-osc-ffff9c2a: Connection restored to 192.0.2.71@o2ib", LOST], [LOST]),
         ([DOWN, "bond3: (slave ens14f1np1): link status definitely up, 200000 Mbps full duplex"], []),
         ([DOWN, "bond3: (slave ens14f0np0): link status definitely up, 200000 Mbps full duplex"], [DOWN]),
+        (
+            [
+                "bond0: Warning: No 802.3ad response from the link partner for any adapters",
+                "bond0: active interface up!",
+            ],
+            [],
+        ),
         ([REFUSED, "mlx5_core 0000:15:00.0: firmware version: 28.47.1026"], []),
         ([REFUSED, "mlx5_core 0000:25:00.0: firmware version: 28.47.1026"], [REFUSED]),
         ([REFUSED, "mlx5_core 0000:15:00.0 mlx5_0: Link up"], [REFUSED]),
