@@ -2,7 +2,8 @@
 """Whose failures in the kernel's log count though no rule knows them, and which lines are harmless. Data only.
 
 A row of ``DRIVERS`` names a driver that jobs depend on. Its lines at error or worse count, and those at ``least`` or
-worse with a word of failure (``FAILS``); where the driver keeps warnings for what is wrong, one of ``WARNS`` is enough. A row of ``HARMLESS`` takes out a line that healthy hosts have; its source says so.
+worse with a word of failure (``FAILS``); where the driver keeps warnings for what is wrong, one of ``WARNS`` is enough.
+A row of ``HARMLESS`` takes out a line that healthy hosts have; its source says so.
 Confidence: medium; the formats were read in the sources, and only a part was seen on hosts.
 """
 

@@ -191,7 +191,7 @@ def facts(parsed: Dmesg) -> dict[str, Any]:
         "xids": [asdict(xid) for xid in parsed.xids],
         "sxids": [asdict(sxid) for sxid in parsed.sxids],
         "kernel": [message.text for message in parsed.kernel],
-        "unexplained": [line.text for line in parsed.unexplained],
+        "unexplained": list(dict.fromkeys(line.text for line in parsed.unexplained)),
     }
     if parsed.beegfs.lines:
         found["beegfs"] = [problem.what for problem in parsed.beegfs.problems]
