@@ -11,9 +11,9 @@ from typing import Any, Iterator, NamedTuple
 
 from .._data import kernel_faults, kernel_log
 from .._ground.text import clean_lines, is_whole, no_facts
-from . import _beegfs_log, kernel_drivers
+from . import _beegfs_log, _kernel_drivers
 from ._beegfs_log import BeegfsLog
-from .kernel_drivers import Unexplained
+from ._kernel_drivers import Unexplained
 
 _TOOL = "dmesg"
 NOTHING: dict[str, Any] = {
@@ -154,7 +154,7 @@ def parse(text: str) -> Dmesg:
     found = records(text)
     log = _Log()
     beegfs = _beegfs_log.Reading()
-    drivers = kernel_drivers.Reading()
+    drivers = _kernel_drivers.Reading()
     before_boot = False
     for record in found:
         if record.text.startswith(_beegfs_log.OURS):

@@ -11,8 +11,8 @@ from ..._data.kernel_log import FAILURE
 from ..._expect.expectations import CAPABILITY, Expectations
 from ..._ground.check import PASS, Check, failed, passed, unknown
 from ..._ground.text import few, plain
+from ..._parse._kernel_drivers import Unexplained
 from ..._parse.dmesg import Dmesg, Message
-from ..._parse.kernel_drivers import Unexplained
 from ..machine.facts import Machine
 from . import check_scope
 from .check_scope import HOST, Scope

@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data import kernel_drivers
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import dmesg
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.kernel_drivers import Unexplained, device_of
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._kernel_drivers import Unexplained, device_of
 
 NEW = "mlx5_core 0000:15:00.0: mlx5_frobnicate:77:(pid 9): the frobnicator is upside down"
 REFUSED = "mlx5_core 0000:15:00.0: mlx5_frobnicate:77:(pid 9): the frobnicator is broken"
@@ -81,6 +81,8 @@ def test_an_error_of_a_driver_that_matters_needs_no_word(level: str, driver: str
         ("4,3973,227996636,-;", True),
         ("6,3973,227996636,-;", False),
         ("30,3973,227996636,-;", False),
+        ("27,3973,227996636,-;", True),
+        ("<28>[   21.500000] ", True),
         ("[   21.500000] ", True),
     ],
 )
