@@ -23,7 +23,7 @@ from ._times import Times
 _SIZES = (64 * 1024, 1024 * 1024)
 _LONGEST = 16 * 1024 * 1024
 _LINES_LOOKED_AT = 100
-_KERNEL = re.compile(r"(?:<\d{1,3}>)?\[ {0,8}\d{1,9}\.\d{3,9}\] ")
+_KERNEL = re.compile(r"(?:<\d{1,3}>|[a-z]{4,8} {0,4}:[a-z]{3,6} {0,3}: )?\[ {0,8}\d{1,9}\.\d{3,9}\] ")
 _WHOLE, _EXCERPT = "nvsmi_q", "nvsmi_q_fabric"
 # What tells of the reading, and not of the host; complaints are worded alike by many tools.
 _NO_FACTS = frozenset(("cut", "error", "error_lines", "unread"))

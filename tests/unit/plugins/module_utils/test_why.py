@@ -255,6 +255,13 @@ def test_a_driver_s_own_words_for_a_failure_are_told(before: str, text: str) -> 
     assert any(check.startswith("host.dmesg.drivers") for check in found)
 
 
+def test_a_healthy_log_with_levels_is_read_and_nothing_in_it_is_wrong() -> None:
+    (host,) = asked(DMESG.replace("[", "kern  :info  : [", 1).replace("\n[", "\nkern  :info  : ["))
+    assert (host.read, wrong(host)) == (("dmesg",), [])
+    (host,) = asked("".join(f"kern  :notice: [    0.00000{number}] Linux version 6.8.0\n" for number in range(3)))
+    assert (host.read, wrong(host)) == (("dmesg",), [])
+
+
 def test_what_ended_a_job_is_told_beside_its_times() -> None:
     steps = "".join(
         f" iteration {step:8}/     100 | consumed samples: 16 | elapsed time per iteration (ms): 1000.0 | "
