@@ -93,6 +93,12 @@ options:
           - Containers are started only where it is given, even if empty, and always by
             M(ibready.cluster.containerverify).
         type: dict
+      differs:
+        description:
+          - In what equal GPUs and ports of the host are meant to differ, in the words of the finding
+            that tells it (V(mlxlink/Loopback Mode)).
+        type: list
+        elements: str
       ignore:
         description: Devices (V(mlx5_2)) or ports (V(mlx5_1/2)) that are not part of the fabric.
         type: list

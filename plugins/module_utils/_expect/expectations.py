@@ -63,6 +63,7 @@ SPEC: dict[str, dict[str, Any]] = {
     "sharp_manager": {"type": "bool"},
     "nccl": {"type": "dict"},
     "container": {"type": "dict"},
+    "differs": {"type": "list", "elements": "str"},
     "ignore": {"type": "list", "elements": "str", "default": []},
 }
 # Numbers that may be 0; every other number must be above it.

@@ -112,6 +112,17 @@ _CONTROL = {code: " " for code in range(32) if chr(code) not in "\t\n"}
 def parse(text: str) -> Nvsmi:
     """Read the output of ``nvidia-smi -q -x``; raise ParseError where there is no whole XML."""
     lines = clean_lines(text)
+    root = _log(lines)
+    driver, cuda, attached_gpus = (_text(root, key) for key in ("driver_version", "cuda_version", "attached_gpus"))
+    return _nvsmi.log(lines, driver, cuda, attached_gpus, tuple(_gpu(match) for match in root.findall("gpu")))
+
+
+def elements(text: str) -> list[ElementTree.Element]:
+    """The element of each GPU, for who reads all that is in it; ParseError as of parse."""
+    return _log(clean_lines(text)).findall("gpu")
+
+
+def _log(lines: list[str]) -> ElementTree.Element:
     whole = "\n".join(lines)
     begin, end = whole.find(_BEGIN), whole.find(_END)
     if begin < 0 or (0 <= end < begin):
@@ -125,9 +136,7 @@ def parse(text: str) -> Nvsmi:
         line_no = whole.count("\n", 0, end + len(_END) + after.find(_BEGIN)) + 1
         raise ParseError(_TOOL, line_no, _BEGIN, "a second log begins here")
     xml = whole[begin:] if end < 0 else whole[begin : end + len(_END)]
-    root = _root(xml, first_line, lines)
-    driver, cuda, attached_gpus = (_text(root, key) for key in ("driver_version", "cuda_version", "attached_gpus"))
-    return _nvsmi.log(lines, driver, cuda, attached_gpus, tuple(_gpu(match) for match in root.findall("gpu")))
+    return _root(xml, first_line, lines)
 
 
 def facts(parsed: Nvsmi) -> dict[str, Any]:

@@ -17,6 +17,14 @@ _EXPRESS = 0x10
 _ACS = 0x000D
 _NO_ANSWER = 0xFFFF
 _COMMAND = 0x04
+# Control registers of the PCI Express capability by their place in it, and which of their bits are settings.
+_CONTROLS = (
+    ("device control", 0x08, 0x7FFF),
+    ("link control", 0x10, 0x0FFF),
+    ("device control 2", 0x28, 0xFFFF),
+    ("link control 2", 0x30, 0xFFFF),
+)
+_COMMAND_SETTINGS = 0x0547
 _SWITCHES = {0x0002: "memory decode", 0x0004: "bus mastering"}
 
 
@@ -74,6 +82,16 @@ def parse(data: bytes) -> Config:
         _word(data, acs + 6) if acs is not None and acs + 8 <= len(data) else None,
         tuple(name for bit, name in _SWITCHES.items() if not _word(data, _COMMAND) & bit),
     )
+
+
+def controls(data: bytes) -> dict[str, int]:
+    """The settings in a function's control registers, by name; {} where they could not be read."""
+    place = _capability(data, _EXPRESS) if len(data) > HEADER and _word(data, 0) != _NO_ANSWER else None
+    if place is None:
+        return {}
+    found = {"command": _word(data, _COMMAND) & _COMMAND_SETTINGS}
+    found.update((name, _word(data, place + at) & bits) for name, at, bits in _CONTROLS if place + at + 2 <= len(data))
+    return found
 
 
 def _capability(data: bytes, wanted: int) -> int | None:

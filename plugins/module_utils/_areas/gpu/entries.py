@@ -308,6 +308,16 @@ ENTRIES = declare(
         "update the baseboard's firmware with the machine maker's bundle, in a maintenance window",
         (_SMI,),
     ),
+    warning(
+        "gpu.equals.other",
+        "No GPU differs from the equal GPUs of its host in anything else that nvidia-smi or its PCI registers tell",
+        "All that is told of at least four equal GPUs is compared, but for who each is, what is measured, "
+        "states of the moment and what other checks judge. What nearly all have alike and one has not is told in "
+        "the words of its source. In what they are meant to differ, ibready_expect.differs says.",
+        ("somebody set this GPU alone, or it broke",),
+        "compare `nvidia-smi -q` of this GPU with its neighbour's; set it as the others are",
+        (_SMI,),
+    ),
     error(
         "gpu.xid.fatal",
         "The kernel's log has no GPU error that needs a reset, a reboot or a replacement",

@@ -273,4 +273,23 @@ ENTRIES = declare(
         "clean both ends; look again with `mlxlink -d DEVICE -m`; swap the module",
         ("mlxlink",),
     ),
+    error(
+        "ib.equals.setting",
+        "No InfiniBand port has other settings that jobs wait for than the equal ports of its host",
+        "All that mlxlink, mlnx_qos and a port's files tell of at least four equal ports is compared. Told here is "
+        "what nearly all have alike and a port has not, where that is known to harm jobs.",
+        ("somebody set this port alone, or its cable ends elsewhere",),
+        "compare `mlxlink -d DEVICE -p PORT -c -m` of the ports; set it as on the others",
+        ("mlxlink",),
+    ),
+    warning(
+        "ib.equals.other",
+        "No InfiniBand port differs from the equal ports of its host in anything else that is told of them",
+        "What nearly all of at least four equal ports have alike and one has not, in the words of its source, but "
+        "for who each is, what is measured, states of the moment and what other checks judge. In what they are "
+        "meant to differ, ibready_expect.differs says.",
+        ("somebody set this port alone, or it broke",),
+        "compare `mlxlink -d DEVICE -p PORT -c -m` of the ports; set it as on the others",
+        ("mlxlink",),
+    ),
 )

@@ -228,4 +228,23 @@ ENTRIES = declare(
         "USER_PROGRAMMABLE_CC is off (roce.spectrum.firmware)",
         (*_RAILS, "spcx_cc"),
     ),
+    error(
+        "roce.equals.setting",
+        "No RoCE port has other settings that jobs wait for than the equal ports of its host",
+        "All that mlxlink, mlnx_qos and a port's files tell of at least four equal ports is compared. Told here is "
+        "what nearly all have alike and a port has not, where that is known to harm jobs.",
+        ("somebody set this port alone, or its cable ends elsewhere",),
+        "compare `mlnx_qos -i INTERFACE` of the ports; set it as on the others",
+        ("mlnx_qos|mlxlink",),
+    ),
+    warning(
+        "roce.equals.other",
+        "No RoCE port differs from the equal ports of its host in anything else that is told of them",
+        "What nearly all of at least four equal ports have alike and one has not, in the words of its source, but "
+        "for who each is, what is measured, states of the moment and what other checks judge. In what they are "
+        "meant to differ, ibready_expect.differs says.",
+        ("somebody set this port alone, or it broke",),
+        "compare `mlnx_qos -i INTERFACE` of the ports; set it as on the others",
+        ("mlnx_qos|mlxlink",),
+    ),
 )

@@ -233,7 +233,9 @@ TRIED_COMMANDS: dict[str, tuple[Plant, ...]] = {
 _CARD = "it changes a card, a port or a link, of which a simulated host shows readings only"
 _GPU = "it changes a GPU, of which a simulated host shows readings only"
 UNTRIED_COMMANDS = {
-    **dict.fromkeys(("hca.failed", "hca.software", "rail.disabled", "rail.slow", "rail.saturated"), _CARD),
+    **dict.fromkeys(
+        ("hca.failed", "hca.software", "rail.disabled", "rail.loopback", "rail.slow", "rail.saturated"), _CARD
+    ),
     **dict.fromkeys(("gpu.reset", "gpu.sick", "gpu.xid", "gpu.memory", "nvlink.link", "nvlink.not_joined"), _GPU),
     **dict.fromkeys(("gpu.prohibited", "gpu.mig", "gpu.power_limit", "gpu.clocks", "gpu.no_ecc"), _GPU),
     "nvlink.subnet_manager": "what the fabric manager starts besides is shown as a list of processes",

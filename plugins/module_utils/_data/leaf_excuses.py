@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where it says nothing that equal parts differ, by the words of a leaf's path. Data only.
+
+source: nvidia-smi outputs of five hosts with four or eight equal GPUs, and what the manuals of nvidia-smi and
+mlxlink say that a value is; confidence: confirmed. tests/unit/plugins/module_utils/test_equals_excuses.py has
+for each word two healthy parts that differ in it.
+
+A path is matched as ``source/title/key`` in small letters, with ``_`` for what is no letter and no number.
+"""
+
+from __future__ import annotations
+
+# Who it is, and where it sits.
+IDENTITY = (
+    "uuid",
+    "guid",
+    "serial",
+    "minor_number",
+    r"pci/pci_(?:bus|domain|bus_id)$",
+    "(?:module|board)_id",
+    "part_number",
+    "pdi$",
+)
+# What was measured or counted, or how much of it is in use.
+MEASURED = (
+    "temp",
+    "draw",
+    "fan_speed",
+    "ecc_errors",
+    "count",
+    "replay",
+    "remapped",
+    "retire",
+    "util",
+    "used",
+    "free",
+    "timestamp",
+    "duration",
+    "process",
+    "mlxlink/physical_counters",
+)
+# A state of the moment, by what jobs do.
+MOMENT = (
+    "/clocks/",
+    "performance_state",
+    "clocks?_(?:event|throttle)_reasons?",
+)
+# What checks judge that know more of it: modules and cables by their kind, links by the slot.
+ELSEWHERE = (
+    "mlxlink/module_info",
+    "mlxlink/troubleshooting_info",
+    "mlxlink/.*cable",
+    "^rdma/(?:state|phys_state|rate)$",
+    "operational_info/(?:state|physical_state|speed|width)$",
+    "^nvidia_smi/fabric/",
+    "mig_devices",
+    "pci_gpu_link_info",
+)
+EXCUSES = {"identity": IDENTITY, "measured": MEASURED, "moment": MOMENT, "told elsewhere": ELSEWHERE}
+
+# More than most have keeps nobody waiting, where both are numbers.
+MORE_IS_FINE = ("limit", "max_clocks", "applications_clocks", "/clocks/mem_clock", "memory_usage/total")
+# Who is unlike its equals in this is judged by checks of its own; what else differs follows from it.
+FIRST = (
+    "mig_mode/current_mig",
+    "^rdma/(?:state|phys_state|rate)$",
+    "operational_info/(?:state|physical_state|speed|width)$",
+)
+# A state of the moment that is compared, among those that are alike in these other leaves of the source.
+WITHIN = {
+    "nvidia-smi/clocks/mem_clock": ("performance_state",),
+}

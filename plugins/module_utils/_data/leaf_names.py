@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What it means that a part differs from its equals in a leaf. Data only.
+
+A leaf without a row is told in the words of its source, as a warning; a row makes words, severity and remedy
+better. What follows for jobs is the project's own judgement, from the source beside each row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """``leaf``: matches the whole path, in the form of leaf_excuses. ``harms``: jobs wait for it or fail.
+
+    ``told_by``: beginnings of ids of checks that judge this very thing, and whose finding is not told
+    twice; None: every check that looks at the same source.
+    """
+
+    leaf: str
+    means: str
+    remedy: str
+    harms: bool = True
+    told_by: tuple[str, ...] | None = None
+
+
+ROWS = (
+    # NVIDIA's mlxlink manual, "Loopback Mode": a port in loopback sends to itself.
+    Row(
+        "mlxlink/.*loopback_mode",
+        "no packet leaves the port: a test was left on",
+        "`mlxlink -d DEVICE --loopback NO` gives it back its cable",
+        told_by=(),
+    ),
+    # mlxlink manual, "FEC": what IEEE 802.3 and the InfiniBand specification ask of links of 50 Gb/s a lane and more.
+    Row(
+        "mlxlink/.*/fec",
+        "the link corrects errors in another way than the others, or not at all",
+        "set the FEC of the switch port as the others are (mlxlink --fec AU on this side), then look at its bit errors",
+        harms=False,
+        told_by=(),
+    ),
+    # mlnx_qos manual: --buffer_size, --prio2buffer.
+    Row(
+        "mlnx_qos/(?:buffer|receive_buffer_size.*)",
+        "what must not be dropped fills a buffer of another size or kind than on the other rails",
+        "`mlnx_qos -i INTERFACE` beside another rail's, then --prio2buffer and --buffer_size as there",
+        told_by=("roce.qos.pfc",),
+    ),
+    # mlnx_qos manual: --tsa, --tcbw, --ratelimit.
+    Row(
+        "mlnx_qos/tc_[0-9]+",
+        "a class of traffic gets another share of the wire than on the other rails",
+        "`mlnx_qos -i INTERFACE` beside another rail's, then --tsa, --tcbw and --ratelimit as there",
+        told_by=("roce.qos.priority",),
+    ),
+    # mlnx_qos manual: --set_dcbx: firmware takes over what the switch advertises.
+    Row(
+        "mlnx_qos/dcbx_mode",
+        "the switch may change this rail's flow control, and not that of the others",
+        "`mlnx_qos -i INTERFACE -d os`, or fw as on the other rails",
+        harms=False,
+        told_by=(),
+    ),
+    # InfiniBand specification, 14.2.5.6 (PortInfo): MasterSMLID is the manager of the port's own subnet.
+    Row(
+        "rdma/sm_lid",
+        "its subnet manager is another: it is cabled into another fabric than its equals",
+        "look where the cable ends (`iblinkinfo`); if the fabric is meant, leave the rail out (ibready_expect.ignore)",
+        told_by=("ib.port.fabric",),
+    ),
+    # nvidia-smi manual, "Clocks": the memory's clock follows the performance state alone.
+    Row(
+        "nvidia_smi/clocks/mem_clock",
+        "its memory runs slower than that of equal GPUs in the same state",
+        "`nvidia-smi -i BUS-ID -rmc` unlocks the clock of the memory; if it stays low, reset the GPU",
+        told_by=(),
+    ),
+)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every value that a text tells, by its path in the words of the source: nothing is picked, nothing judged.
+
+Paths are ``TITLE/KEY``; a key that is told again is ``KEY#2``. What a parser of its own makes typed
+facts of is read once more here, so that a value which nobody asked for is seen as well.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Dict
+
+from .._ground.text import clean_lines
+from . import pci_config
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+Leaves = Dict[str, str]
+# A key ends at its colon; what is longer is a sentence.
+_KEY = re.compile(r"\s*([A-Za-z][^:]{0,60}?)\s*:\s?(.*)$")
+# ``tc: 3 ratelimit: unlimited``: the number belongs to the key.
+_NUMBERED = re.compile(r"(\d{1,3})\s+(\w+:.*)$")
+# More than any tool tells of one part: a text without end is not kept.
+_MOST = 4000
+
+
+def of_element(element: Element) -> Leaves:
+    """Below one element of an XML text."""
+    leaves: Leaves = {}
+    for child in element:
+        _walk(child, "", leaves)
+    return leaves
+
+
+def of_text(text: str) -> Leaves:
+    """Lines of ``key: value`` below the title above them, and tables by the first word of a line."""
+    leaves: Leaves = {}
+    title = ""
+    lines = clean_lines(text)
+    for line, below in zip(lines, [*lines[1:], ""]):
+        words = line.strip()
+        if _is_rule(words):
+            continue
+        if _is_rule(below.strip()):
+            title = f"{words}/"
+            continue
+        match = _KEY.match(line)
+        if match:
+            key, value = match.groups()
+            numbered = _NUMBERED.match(value.strip())
+            if numbered:
+                key, value = f"{key} {numbered.group(1)}", numbered.group(2)
+            _put(leaves, title + key, value)
+        elif len(words.split()) > 1:
+            key, value = words.split(None, 1)
+            _put(leaves, title + key, value)
+    return leaves
+
+
+def _is_rule(words: str) -> bool:
+    return bool(words) and set(words) <= set("-=")
+
+
+def of_config(data: bytes) -> Leaves:
+    """What the control registers of a PCI function are set to; {} where they were kept from us."""
+    return {name: f"0x{value:04x}" for name, value in pci_config.controls(data).items()}
+
+
+def _walk(node: Element, path: str, leaves: Leaves) -> None:
+    if len(node):
+        for child in node:
+            _walk(child, f"{path}{node.tag}/", leaves)
+    else:
+        _put(leaves, path + node.tag, node.text or "")
+
+
+def _put(leaves: Leaves, name: str, value: str) -> None:
+    if len(leaves) >= _MOST:
+        return
+    key, number = name, 1
+    while key in leaves:
+        number += 1
+        key = f"{name}#{number}"
+    leaves[key] = " ".join(value.split())

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything that tools tell of equal parts, held against most of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._equals import tell
+from ansible_collections.ibready.cluster.plugins.module_utils._equals.compare import NOTHING, Odd, Part, odd_ones
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import leaves
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import catalog
+
+SETTING, OTHER = "roce.equals.setting", "roce.equals.other"
+assert {SETTING, OTHER} <= set(catalog.CATALOG)
+TEXT = """DCBX mode: OS controlled
+PFC configuration:
+    enabled     0   0   0   1
+tc: 0 ratelimit: unlimited, tsa: vendor
+     priority:  0
+tc: 1 ratelimit: unlimited, tsa: vendor
+     priority:  1
+"""
+
+
+def rail(at: int, text: str = TEXT, **more: str) -> Part:
+    texts = {"mlnx_qos": leaves.of_text(text), **({"rdma": more} if more else {})}
+    return Part(("Ethernet", "MT4129"), f"mlx5_{at}/1", (f"mlx5_{at}", f"eth{at}"), texts)
+
+
+def rails(size: int = 8, odd: dict[int, str] | None = None) -> list[Part]:
+    """Equal rails, but for those whose text has something else."""
+    return [rail(at, (odd or {}).get(at, TEXT)) for at in range(size)]
+
+
+def bent(old: str, new: str) -> str:
+    assert old in TEXT
+    return TEXT.replace(old, new)
+
+
+FIRMWARE = bent("OS controlled", "Firmware controlled")
+
+
+def brief(found: list[Odd]) -> list[tuple[str, str, str, str]]:
+    return [(one.part.subject, one.leaf, one.value, one.usual) for one in found]
+
+
+def checks(parts: list[Part], told: tuple[Check, ...] = (), **expect: Any) -> list[Check]:
+    return list(tell.checks(odd_ones(parts), told, from_inventory(expect), SETTING, OTHER))
+
+
+def test_leaves_are_named_in_the_words_of_the_text() -> None:
+    assert leaves.of_text(TEXT) == {
+        "DCBX mode": "OS controlled",
+        "PFC configuration": "",
+        "enabled": "0 0 0 1",
+        "tc 0": "ratelimit: unlimited, tsa: vendor",
+        "priority": "0",
+        "tc 1": "ratelimit: unlimited, tsa: vendor",
+        "priority#2": "1",
+    }
+    assert leaves.of_text("Operational Info\n----\nFEC   : No FEC\n") == {"Operational Info/FEC": "No FEC"}
+
+
+def test_the_odd_one_of_eight_is_found_whatever_the_leaf_is_called() -> None:
+    assert odd_ones(rails()) == []
+    assert brief(odd_ones(rails(odd={5: FIRMWARE}))) == [
+        ("mlx5_5/1", "mlnx_qos/DCBX mode", "Firmware controlled", "OS controlled")
+    ]
+    new = TEXT + "Word of next year: off\n"
+    every = dict.fromkeys(range(8), new)
+    assert brief(odd_ones(rails(odd={**every, 2: new.replace("off", "on")}))) == [
+        ("mlx5_2/1", "mlnx_qos/Word of next year", "on", "off")
+    ]
+
+
+def test_a_line_that_is_left_out_in_the_middle_is_a_difference() -> None:
+    (one,) = odd_ones(rails(odd={1: bent("DCBX mode: OS controlled\n", "")}))
+    assert (one.value, one.usual) == (NOTHING, "OS controlled")
+
+
+def test_a_text_that_was_cut_is_left_out() -> None:
+    for lines in range(1, len(TEXT.splitlines())):
+        cut = "".join(TEXT.splitlines(keepends=True)[:lines])
+        assert odd_ones(rails(odd={1: cut})) == [], lines
+
+
+@pytest.mark.parametrize(
+    ("size", "odd", "found"), [(8, 1, 1), (8, 2, 2), (8, 3, 0), (5, 1, 1), (4, 1, 1), (4, 2, 0), (3, 1, 0)]
+)
+def test_only_a_clear_majority_of_at_least_four_makes_one_odd(size: int, odd: int, found: int) -> None:
+    assert len(odd_ones(rails(size, dict.fromkeys(range(odd), FIRMWARE)))) == found
+
+
+def test_parts_of_another_kind_are_no_equals() -> None:
+    other = [replace(part, kind=("Ethernet", "MT4127")) for part in rails(8, dict.fromkeys(range(8), FIRMWARE))]
+    assert odd_ones([*rails(7), other[0]]) == []
+
+
+def test_own_names_are_no_difference_and_are_put_back() -> None:
+    named = [rail(at, TEXT, note=f"eth{at} of mlx5_{at}") for at in range(8)]
+    assert odd_ones(named) == []
+    named[3] = rail(3, TEXT, note="eth4 of mlx5_3")
+    assert brief(odd_ones(named)) == [("mlx5_3/1", "rdma/note", "eth4 of mlx5_3", "eth3 of mlx5_3")]
+
+
+def test_who_is_down_is_told_by_another_check_and_by_nothing_else() -> None:
+    ports = [rail(at, FIRMWARE if at == 2 else TEXT, state="1: DOWN" if at == 2 else "4: ACTIVE") for at in range(8)]
+    assert odd_ones(ports) == []
+
+
+def gpu(at: int, state: str = "P0", memory: str = "2619 MHz") -> Part:
+    told = {"performance_state": state, "clocks/mem_clock": memory, "last": "x"}
+    return Part(("GPU", "H100"), f"0000:{at}3:00.0", (f"0000:{at}3:00.0",), {"nvidia-smi": told})
+
+
+def test_a_clock_is_compared_within_one_state_and_more_is_fine() -> None:
+    slow = [gpu(at, memory="1593 MHz" if at == 3 else "2619 MHz") for at in range(8)]
+    assert [one.value for one in odd_ones(slow)] == ["1593 MHz"]
+    assert odd_ones([gpu(at, "P8" if at == 3 else "P0", "405 MHz" if at == 3 else "2619 MHz") for at in range(8)]) == []
+    assert odd_ones([gpu(at, memory="3201 MHz" if at == 3 else "2619 MHz") for at in range(8)]) == []
+
+
+def test_what_no_row_names_is_a_warning_in_the_words_of_its_source() -> None:
+    (check,) = checks(rails(odd={5: bent("enabled     0   0   0   1", "enabled     0   0   0   0")}))
+    assert (check.id, check.result, check.severity, check.subject) == (OTHER, "fail", "warning", "mlx5_5/1")
+    assert (check.observed, check.expected) == ("mlnx_qos/enabled: 0 0 0 0", "0 0 0 1")
+    assert check.expected_from == "equals 7/8"
+    assert "ibready_expect.differs: [mlnx_qos/enabled]" in check.remedy
+
+
+def test_a_row_gives_cause_severity_and_remedy() -> None:
+    (check,) = checks(
+        rails(odd={5: bent("tc: 1 ratelimit: unlimited, tsa: vendor", "tc: 1 ratelimit: unlimited, tsa: ets, bw: 2%")})
+    )
+    assert (check.id, check.severity) == (SETTING, "error")
+    assert "another share of the wire" in check.cause
+    assert "mlnx_qos -i eth5" in check.remedy
+
+
+def test_parts_that_differ_alike_are_one_finding() -> None:
+    (check,) = checks(rails(odd={5: FIRMWARE, 6: FIRMWARE}))
+    assert check.subject == "mlx5_5/1 mlx5_6/1"
+    many = "".join(f"w{at} off\n" for at in range(9)) + TEXT
+    (check,) = checks(rails(odd={**dict.fromkeys(range(8), many), 2: many.replace("off", "on")}))
+    assert check.observed == "mlnx_qos/w0: on; mlnx_qos/w1: on; mlnx_qos/w2: on; mlnx_qos/w3: on and 5 more"
+
+
+def test_the_site_says_in_what_parts_are_meant_to_differ() -> None:
+    parts = rails(odd={5: FIRMWARE})
+    assert checks(parts, differs=["mlnx_qos/DCBX mode"]) == []
+    assert len(checks(parts, differs=["mlnx_qos/enabled"])) == 1
+
+
+def failed(check_id: str, subject: str) -> Check:
+    return Check(check_id, subject, "fail", "error")
+
+
+def test_what_another_check_told_of_the_part_by_the_same_source_is_not_told_twice() -> None:
+    parts = rails(odd={5: bent("enabled     0   0   0   1", "enabled     0   0   0   0")})
+    assert checks(parts, (failed("roce.qos.trust", "mlx5_5"),)) == []
+    assert len(checks(parts, (failed("roce.qos.trust", "mlx5_4"),))) == 1
+    assert len(checks(parts, (failed("ib.port.state", "mlx5_5/1"),))) == 1
+    # A row says which checks judge the very thing: none looks at who sets the flow control.
+    assert len(checks(rails(odd={5: FIRMWARE}), (failed("roce.qos.trust", "mlx5_5"),))) == 1
