@@ -237,7 +237,9 @@ UNTRIED_COMMANDS = {
         ("hca.failed", "hca.software", "rail.disabled", "rail.loopback", "rail.slow", "rail.saturated"), _CARD
     ),
     **dict.fromkeys(("gpu.reset", "gpu.sick", "gpu.xid", "gpu.memory", "nvlink.link", "nvlink.not_joined"), _GPU),
-    **dict.fromkeys(("gpu.prohibited", "gpu.mig", "gpu.power_limit", "gpu.clocks", "gpu.no_ecc"), _GPU),
+    **dict.fromkeys(
+        ("gpu.prohibited", "gpu.mig", "gpu.power_limit", "gpu.memory_clock", "gpu.clocks", "gpu.no_ecc"), _GPU
+    ),
     "nvlink.subnet_manager": "what the fabric manager starts besides is shown as a list of processes",
     "host.nofile_service": "no simulated service has a limit of files of its own",
     "stack.half_installed": "the package manager has to do it",
