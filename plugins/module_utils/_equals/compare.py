@@ -14,16 +14,17 @@ from .._parse._nvsmi import number
 
 # Of three, two are no majority that a site would follow.
 LEAST = 4
-# What a tool of which this part has other leaves does not tell.
+# What a tool of which this part has other leaves does not tell. A file that is missing may be one that nobody may
+# read, and a register one that was kept from us: those say nothing by silence.
 NOTHING = "nothing"
+TOOLS = ("nvidia-smi", "mlxlink", "mlnx_qos")
 
 
 @dataclass(frozen=True)
 class Part:
     """One of several equal parts. ``kind``: who its equals are. ``names``: the words by which it is itself.
 
-    ``texts``: its leaves, by source and path; a source that could not be read is not there. ``whole``: sources
-    that leave out no line, as files do that are not there for all.
+    ``texts``: its leaves, by source and path; a source that could not be read is not there.
     """
 
     kind: tuple[str, ...]
@@ -86,14 +87,14 @@ def _among(members: list[Part]) -> Iterator[Odd]:
 def _without_cuts(part: Part, members: Sequence[Part]) -> Part:
     """Without the texts that end before those of most do: they were cut, and say nothing by silence."""
     texts = {
-        source: text for source, text in part.texts.items() if (last := _last(source, members)) in text or not last
+        source: text for source, text in part.texts.items() if source not in TOOLS or _last(source, members) in text
     }
     return replace(part, texts=texts)
 
 
 def _last(source: str, members: Sequence[Part]) -> str:
-    ends = Counter(list(text)[-1] for part in members if (text := part.texts.get(source)))
-    return ends.most_common(1)[0][0] if ends else ""
+    """The leaf on which a source ends for most of those that it tells of."""
+    return Counter(list(text)[-1] for part in members if (text := part.texts.get(source))).most_common(1)[0][0]
 
 
 def _odd(leaf: str, members: Sequence[Part], within: tuple[str, ...]) -> Iterator[Odd]:
@@ -101,7 +102,7 @@ def _odd(leaf: str, members: Sequence[Part], within: tuple[str, ...]) -> Iterato
     states: dict[tuple[str, ...], list[tuple[Part, str]]] = {}
     for part in members:
         text = part.texts.get(source)
-        if text is not None:
+        if text is not None and (path in text or source in TOOLS):
             state = tuple(text.get(key, "") for key in within)
             states.setdefault(state, []).append((part, text.get(path, NOTHING)))
     fine = _any(MORE_IS_FINE, plain(leaf))

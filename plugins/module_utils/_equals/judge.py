@@ -31,7 +31,5 @@ def judge(area: str, seen: Cached, expect: Expectations, told: Sequence[Check]) 
     how = _AREAS.get(area)
     if how is None:
         return []
-    mine = [
-        part for part in parts.of(seen) if part.kind[0] == how.kind and not expect.ignores(*part.names, part.subject)
-    ]
+    mine = [part for part in parts.of(seen, how.kind) if not expect.ignores(*part.names, part.subject)]
     return list(tell.checks(compare.odd_ones(mine), told, expect, how.setting, how.other))

@@ -40,10 +40,10 @@ class _Seen:
                 yield key[1:], answer
 
 
-def of(seen: Cached) -> list[Part]:
-    """Every GPU that nvidia-smi tells of, and every port of which mlxlink or mlnx_qos does."""
-    known = _Seen(seen)
-    return [*_gpus(known), *_ports(known)]
+def of(seen: Cached, kind: str) -> list[Part]:
+    """Every GPU that nvidia-smi tells of, or every port of a link layer of which mlxlink or mlnx_qos does."""
+    found = _gpus(_Seen(seen)) if kind == GPU else _ports(_Seen(seen))
+    return [part for part in found if part.kind[0] == kind]
 
 
 def _gpus(seen: _Seen) -> Iterator[Part]:

@@ -113,6 +113,14 @@ def test_who_is_down_is_told_by_another_check_and_by_nothing_else() -> None:
     assert odd_ones(ports) == []
 
 
+def test_a_file_that_is_missing_says_nothing_and_no_cut_hides_one_that_differs() -> None:
+    ports = [rail(at, TEXT, sm_lid="0x1", rate="400") for at in range(8)]
+    ports[3] = rail(3, TEXT, sm_lid="0x1")
+    ports[4] = rail(4, TEXT, sm_lid="0x7")
+    ports[5] = rail(5, TEXT, rate="400")
+    assert brief(odd_ones(ports)) == [("mlx5_4/1", "rdma/sm_lid", "0x7", "0x1")]
+
+
 def gpu(at: int, state: str = "P0", memory: str = "2619 MHz") -> Part:
     told = {"performance_state": state, "clocks/mem_clock": memory, "last": "x"}
     return Part(("GPU", "H100"), f"0000:{at}3:00.0", (f"0000:{at}3:00.0",), {"nvidia-smi": told})
