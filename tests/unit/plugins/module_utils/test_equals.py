@@ -14,6 +14,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectatio
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import leaves
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import catalog
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.verify import verify
+from tests.gauntlet import render
 
 SETTING, OTHER = "roce.equals.setting", "roce.equals.other"
 assert {SETTING, OTHER} <= set(catalog.CATALOG)
@@ -175,3 +177,22 @@ def test_what_another_check_told_of_the_part_by_the_same_source_is_not_told_twic
     assert len(checks(parts, (failed("ib.port.state", "mlx5_5/1"),))) == 1
     # A row says which checks judge the very thing: none looks at who sets the flow control.
     assert len(checks(rails(odd={5: FIRMWARE}), (failed("roce.qos.trust", "mlx5_5"),))) == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [("0000:45:00.0", ("ib.equals.other", "mlx5_3/1")), ("0000:43:00.0", ("gpu.equals.other", "0000:43:00.0"))],
+)
+def test_a_control_register_of_one_part_is_told_by_its_area(address: str, found: tuple[str, str]) -> None:
+    node = render.node("hgx-h100-8")
+    tree = render.render(node)
+    path = f"/sys/bus/pci/devices/{address}/config"
+    data = bytearray(tree.read_bytes(path))
+    at = data[0x34]
+    while data[at] != 0x10:
+        at = data[at + 1]
+    data[at + 0x10] |= 2  # Link control: ASPM L1.
+    tree.files[tree._resolve(path)] = bytes(data)
+    (check,) = [one for one in verify(tree, from_inventory(node.expect)).checks if one.result == "fail"]
+    assert (check.id, check.subject) == found
+    assert (check.observed, check.expected) == ("PCI config/link control: 0x0002", "0x0000")
