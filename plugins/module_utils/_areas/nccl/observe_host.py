@@ -76,7 +76,7 @@ def build(
 
 def package(installed: StackFacts) -> Reading[str]:
     """The version of NCCL's package; missing where there is none."""
-    found = installed.brought(installed.package(*stack_components.PACKAGES["nccl"]), installed.nccl)
+    found = installed.packaged(installed.package(*stack_components.PACKAGES["nccl"]), installed.nccl)
     return Reading(None, _NO_PACKAGE, True) if found.missing else found.map(lambda package: package.version)
 
 

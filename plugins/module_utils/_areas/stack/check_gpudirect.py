@@ -108,7 +108,7 @@ def _why_no_peermem(facts: StackFacts, modules: tuple[str, ...]) -> tuple[str, s
 
 
 def _seen_by_nccl(facts: StackFacts, offered: Ways) -> Check:
-    package = facts.brought(facts.package(*stack_components.PACKAGES["nccl"]), facts.nccl)
+    package = facts.packaged(facts.package(*stack_components.PACKAGES["nccl"]), facts.nccl)
     if package.missing:
         return skipped(_NCCL, _HOST, "no NCCL package on this host: jobs bring their own")
     nccl = package.value

@@ -163,7 +163,7 @@ def _userspace(facts: StackFacts, machine: Machine, rdma: bool | None, ours: Rea
     if rdma is False:
         return skipped(check_id, subject, NO_RDMA)
     found = next((entry for entry in _libraries(facts) if entry.name in rdma_packages.CORE), None)
-    library = facts.brought(found, facts.verbs)
+    library = facts.packaged(found, facts.verbs)
     if library.missing:
         return skipped(check_id, subject, "no libibverbs: see stack.rdma.verbs")
     if library.value is None:

@@ -146,7 +146,7 @@ class StackFacts:
         installed = {package.name: package for package in self.packages.value or ()}
         return next((installed[name] for name in names if name in installed), None)
 
-    def brought(self, found: Package | None, files: Reading[tuple[str, ...]]) -> Reading[Package]:
+    def packaged(self, found: Package | None, files: Reading[tuple[str, ...]]) -> Reading[Package]:
         """The package of these files; missing where neither it nor one of them is there.
 
         A damaged database of packages tells twice alike that there is none: the disk is another witness."""
