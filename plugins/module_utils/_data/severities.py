@@ -286,6 +286,7 @@ ROWS = {
     "stack.kmod.built": "stops",
     "stack.kmod.next": "later",
     "stack.packages.whole": "stops: mostly a kernel module that was never built",
+    "stack.packages.brought": "promised",
     "stack.packages.held": "later",
     "stack.packages.repositories": "later",
     "stack.gpudirect.path": "falls_back",

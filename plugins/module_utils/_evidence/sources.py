@@ -55,6 +55,8 @@ _SMI = 90.0
 _FABRIC = 64 * 1024 * 1024
 # The names of a bundle (docs/bundles.md): those that every bundle may hold, and some of our own.
 COMMANDS: dict[str, Command] = {
+    # It asks alone, so it takes no lock, and anybody may ask.
+    "apt_check": Command(("apt-get", "-o", "Debug::NoLocking=1", "check"), 60.0),
     "dcb": Command(("dcb",)),
     "df": Command(("df", "-k", "--output=fstype,size,avail,itotal,iavail,target", "--total", *WRITTEN), 10.0),
     "dkms_status": Command(("dkms", "status"), 120.0),
@@ -113,6 +115,8 @@ COMMANDS: dict[str, Command] = {
     "rdma_link": Command(("rdma", "link")),
     "rpm_names": Command(("rpm", "-qa", "--qf", "%{NAME}\\n"), 60.0),
     "rpm_qa": Command(("rpm", "-qa", "--qf", "%{NAME} %{VERSION}-%{RELEASE} %{ARCH}\\n"), 60.0),
+    # What packages need of each other; their files would take minutes.
+    "rpm_verify": Command(("rpm", "-Va", "--nofiles", "--nodigest", "--nosignature", "--noscripts"), 60.0),
     "saquery_sm": Command(("saquery", "SMInfoRecord"), 60.0),
     "sminfo": Command(("sminfo",)),
     # Process 1 as well: where that is hidden, others are, too.

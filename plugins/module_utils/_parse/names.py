@@ -126,6 +126,7 @@ PLAIN = (
     "scontrol_node",
     "spcx_cc",
     "systemctl_show",
+    "unmet",
 )
 EVERY = tuple(sorted((*NAMES, *PLAIN)))
 

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Iterable
+
+_OF_A_KERNEL = re.compile(r"(?<!\d)\d{1,3}\.\d{1,3}\.\d{1,3}-\d")
 
 
 @dataclass(frozen=True)
@@ -27,3 +30,8 @@ def is_named(package: str, name: str) -> bool:
     """Whether a package has this name, or this name and a branch."""
     rest = package[len(name) + 1 :].replace("-", "")
     return package == name or (package.startswith(f"{name}-") and rest.isdigit())
+
+
+def is_of_a_kernel(name: str) -> bool:
+    """Whether a package is of one release of the kernel, by its name, so that it goes with that one."""
+    return _OF_A_KERNEL.search(name) is not None

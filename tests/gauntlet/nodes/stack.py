@@ -151,6 +151,7 @@ def _packages(tree: Tree, node: Node, rpm: bool) -> None:
     found = _list(node, rpm)
     if rpm:
         tree.command("rpm_qa", "".join(f"{name} {version} {arch}\n" for name, version in found))
+        tree.command("rpm_verify", "")
         tree.command("rpm_names", "".join(f"{name}\n" for name, _version in found))
         return
     paragraphs = [
@@ -158,6 +159,7 @@ def _packages(tree: Tree, node: Node, rpm: bool) -> None:
         f"Version: {version}\nDescription: {name}\n of a simulated node\n"
         for name, version in sorted(found)
     ]
+    tree.command("apt_check", "Reading package lists...\nBuilding dependency tree...\nReading state information...\n")
     tree.file("/var/lib/dpkg/status", "\n".join(paragraphs) + "\n")
 
 

@@ -270,7 +270,9 @@ class AptHost:
         except OSError as exc:
             found.append(f"{updates} cannot be read: {exc.strerror}")
         broken = [entry.name for entry in self.installed().values() if not entry.whole]
-        return found + [f"{name} is not installed to the end" for name in sorted(broken)]
+        found += [f"{name} is not installed to the end" for name in sorted(broken)]
+        # What half an installation lacks, its own end brings.
+        return found or apt_text.unmet(self._asked().stdout)
 
     def repair(self, ours: Sequence[Part]) -> list[str]:
         """Let dpkg and apt end what was begun; what removes others' packages is refused."""
@@ -295,7 +297,8 @@ class AptHost:
         if foreign:
             raise PackageError(
                 "broken",
-                f"packages are left half installed, and to repair them apt would remove {', '.join(foreign)}",
+                "packages are left half installed or lack others, and to repair them apt would remove"
+                f" {', '.join(foreign)}",
                 "see with `apt-get --simulate --fix-broken install` what would go, and decide by hand whether it may",
                 failures.said(configured.stdout, configured.stderr),
                 changed=True,
@@ -313,8 +316,12 @@ class AptHost:
         return [*done, " ".join(["apt-get", *fix])]
 
     def _check(self) -> str | None:
-        done = self._apt("apt-get", ["check"])
+        done = self._asked()
         return None if done.rc == 0 else failures.said(done.stderr)
+
+    def _asked(self) -> Output:
+        """apt's own word on what is installed; a question stands in nobody's way, and waits for nobody."""
+        return self._apt("apt-get", ["-o", "Debug::NoLocking=1", "check"])
 
     def close(self) -> None:
         if self._view is not None:
@@ -324,9 +331,7 @@ class AptHost:
     def _changes(self, done: Output, doing: str) -> tuple[Change, ...]:
         if done.rc != 0:
             # What cannot be fulfilled stands in the output, above the E: line.
-            below = done.stdout.partition("unmet dependencies:")[2]
-            missing = [line for line in below.splitlines() if "Depends" in line or "Conf" in line]
-            raise failures.explain(*missing, done.stderr, doing=doing)
+            raise failures.explain(*apt_text.unmet(done.stdout), done.stderr, doing=doing)
         try:
             return apt_text.simulated(done.stdout)
         except apt_text.TextError as exc:

@@ -48,6 +48,7 @@ class Planner:
             picked, warnings = choose.pick(part, have, survey.others(part), manager.versions)
             brought = [name for name in survey.book(part).packages if name in have]
             picked += choose.elsewhere(part, have, picked, brought, manager.offered)
+            picked += self._lost(part, {entry.name for entry in picked})
             install += [entry for entry in picked if entry not in install]
             self.warnings += warnings
         helpers = Part("helpers", tuple(Wanted(name) for name in manager.helpers()))
@@ -57,6 +58,15 @@ class Planner:
             book = survey.book(part)
             remove += [name for name in (*book.holds, *book.wanted) if name in have]
         return self._more(Request(tuple(install)), remove=remove)
+
+    def _lost(self, part: Part, picked: set[str]) -> list[Wanted]:
+        """What somebody took away of that which was brought before, as the repositories have it."""
+        lost = [name for name in self._survey.lost(part) if name not in picked]
+        offered = self._manager.versions(lost) if lost else {}
+        for name in lost:
+            if not offered.get(name):
+                self.warnings.append(f"{name}, which part {part.name} brought, is gone, and no repository has it")
+        return [Wanted(name) for name in lost if offered.get(name)]
 
     def _more(self, base: Request, install: list[Wanted] | None = None, remove: list[str] | None = None) -> Request:
         wanted = [*base.install, *(install or [])]
@@ -223,6 +233,11 @@ class Bringer:
                     before = have.version if have is not None else ""
                     after = package.version or "installed"
                     self.outcome.changes.append(Change(package.name, before, after))
+            told = {change.name for change in self.outcome.changes}
+            lost = [name for name in survey.lost(part) if name not in told]
+            self.outcome.changes += [Change(name, "", "installed") for name in lost]
+            # It comes back, and so nothing of it is released.
+            survey.packages = {**survey.packages, **{name: Installed(name, "") for name in lost}}
         if not self.outcome.changed:
             self.outcome.repaired.append("what the parts need is to be looked for")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Sequence
 
 from ..._parse.dkms_status import DkmsModule
+from ..._parse.packages import is_of_a_kernel
 from . import choose, dkms, files, kernels, keyring, ledger, openpgp
 from .files import File
 from .manager import Manager
@@ -73,7 +74,7 @@ class Survey:
         for part in self.order.parts:
             if not all(choose.is_as_wanted(package, have.get(package.name)) for package in part.packages):
                 return True
-            if self.conflicting(part) or choose.strays(part, have, self.others(part)):
+            if self.lost(part) or self.conflicting(part) or choose.strays(part, have, self.others(part)):
                 return True
             if self.unbuilt(part) and not dkms.headers(self.manager.root, self.order.kernel):
                 return True
@@ -86,6 +87,15 @@ class Survey:
 
     def book(self, part: Part) -> ledger.Ledger:
         return self.ledgers.get(part.name, ledger.Ledger())
+
+    def lost(self, part: Part) -> list[str]:
+        """What the part brought or holds for what is asked, and is not there any more."""
+        book = self.book(part)
+        if book.begun or set(book.wanted) != {package.name for package in part.packages}:
+            return []
+        return sorted(
+            name for name in {*book.packages, *book.holds} if name not in self.packages and not is_of_a_kernel(name)
+        )
 
     def others(self, part: Part) -> set[str]:
         """Names that other parts brought."""

@@ -9,9 +9,10 @@ from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, outcome, skipped, unknown
 from ..._ground.look import look
 from ..._ground.text import few
-from .facts import Held, StackFacts
+from .facts import Brought, Held, StackFacts
 
 _ID = "stack.packages.held"
+_BROUGHT = "stack.packages.brought"
 _REPOSITORIES = "stack.packages.repositories"
 _EXPECTED = "held, as site.yml left them"
 _WHOLE = "one address, and the key that must sign"
@@ -19,8 +20,9 @@ _SHOWN = 4
 
 
 def judge(facts: StackFacts) -> Iterator[Check]:
-    """stack.packages.held and stack.packages.repositories."""
+    """stack.packages.held, .brought and .repositories."""
     yield look(_ID, "host", facts.held, _judge, missing=lambda: skipped(_ID, "host", facts.held.why))
+    yield look(_BROUGHT, "host", facts.brought, _there, missing=lambda: skipped(_BROUGHT, "host", facts.brought.why))
     found = facts.repositories
     if found.value is None:
         yield (skipped if found.missing else unknown)(_REPOSITORIES, "host", found.why or "nobody looked")
@@ -36,3 +38,11 @@ def _judge(held: Held) -> Check:
         return outcome(True, _ID, "host", f"{held.count} packages", _EXPECTED, CAPABILITY)
     observed = f"{len(held.loose)} of {held.count} are not: {few(held.loose, _SHOWN)}"
     return outcome(False, _ID, "host", observed, _EXPECTED, CAPABILITY)
+
+
+def _there(brought: Brought) -> Check:
+    expected = "installed, as site.yml left them"
+    if not brought.gone:
+        return outcome(True, _BROUGHT, "host", f"{brought.count} packages", expected, CAPABILITY)
+    observed = f"{len(brought.gone)} of {brought.count} are gone: {few(brought.gone, _SHOWN)}"
+    return outcome(False, _BROUGHT, "host", observed, expected, CAPABILITY)

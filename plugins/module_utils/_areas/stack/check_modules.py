@@ -10,6 +10,7 @@ from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.look import look
 from ..._ground.reading import Reading
+from ..._ground.text import few
 from ..._parse.packages import Package
 from ..machine.facts import Machine
 from .check_installed import Stack
@@ -19,6 +20,13 @@ _BUILT = "stack.kmod.built"
 _WHOLE = "stack.packages.whole"
 # Beginnings of the names that DKMS knows a driver by; nvidia-fs is built on it, and is none (stack.gds.module).
 _DKMS = {"nvidia": ("nvidia",), "mlx5_core": ("mlnx-ofed-kernel", "mlnx-ofa_kernel")}
+_SHOWN = 4
+# apt mends nothing while what lacks something is held, and ibready holds it.
+_BRING = (
+    "run `apt-mark unhold {0}`, `apt-get --fix-broken install` and `apt-mark hold {0}`; or run site.yml, which does so"
+)
+_BRING_RPM = "run site.yml, which brings back what it brought; else `dnf install` what is named"
+_ASK = "run `apt-get check` and mend what it says: until then apt installs nothing"
 _PACKAGES = {
     "nvidia": stack_components.DRIVER_MODULES,
     "mlx5_core": ("mlnx-of", "kmod-mlnx-of"),
@@ -29,7 +37,7 @@ def judge(facts: StackFacts, machine: Machine, ours: Reading[Stack]) -> Iterator
     """stack.kmod.built and stack.packages.whole."""
     yield _nvidia(facts, machine)
     yield _mlx5(facts, machine, ours)
-    yield look(_WHOLE, "host", facts.packages, _packages)
+    yield look(_WHOLE, "host", facts.packages, lambda found: _packages(found, facts.lacks, facts.database))
 
 
 def _nvidia(facts: StackFacts, machine: Machine) -> Check:
@@ -105,9 +113,21 @@ def _why(mine: list[Dkms], kernel: str, headers: Reading[bool]) -> str:
     return f"{unbuilt}: its headers were missing, or it failed"
 
 
-def _packages(found: tuple[Package, ...]) -> Check:
+def _packages(found: tuple[Package, ...], lacks: Reading[tuple[str, ...]], database: str) -> Check:
     broken = [f"{package.name} {package.version}".strip() for package in found if not package.whole]
-    expected = "every package installed to the end"
+    expected = "every package installed to the end, with all that it needs"
     if broken:
         return failed(_WHOLE, "host", ", ".join(broken), expected, CAPABILITY)
+    if lacks.value:
+        needy = " ".join(dict.fromkeys(_needy(line) for line in lacks.value))
+        step = _BRING_RPM if database == "rpm" else _BRING.format(needy)
+        cause = "a package that others need was removed by force, or one was installed without what it needs"
+        return failed(_WHOLE, "host", few(lacks.value, _SHOWN, "; "), expected, CAPABILITY, cause=cause, remedy=step)
+    if lacks.value is None and not lacks.missing:
+        return unknown(_WHOLE, "host", lacks.why or "nobody asked", remedy=_ASK)
     return passed(_WHOLE, "host", f"{len(found)} packages of the stack", expected, CAPABILITY)
+
+
+def _needy(line: str) -> str:
+    """The package that lacks something, of apt's line."""
+    return line.partition(" :")[0]

@@ -97,11 +97,29 @@ ENTRIES = declare(
     ),
     error(
         "stack.packages.whole",
-        "Every package of the stack is installed to the end",
-        "dpkg keeps what it could not configure half installed, mostly because a kernel module could not be built.",
-        ("a package's installation failed, mostly while DKMS built its modules",),
+        "Every package of the stack is installed to the end, with what it needs",
+        "dpkg keeps what it could not configure half installed, mostly because a kernel module could not be built. "
+        "The package manager is asked as well whether installed packages lack others (`apt-get check`, rpm of what "
+        "ibready brought): apt installs nothing before that is mended.",
+        (
+            "a package's installation failed, mostly while DKMS built its modules",
+            "a package that others need was removed by force",
+        ),
         "run `dpkg --audit`, then `dpkg --configure -a` and read what it says",
-        (_PACKAGES,),
+        (_PACKAGES, "apt_check|rpm_verify"),
+    ),
+    error(
+        "stack.packages.brought",
+        "All that ibready brought is still installed",
+        "Compared with what site.yml noted of each part of the plan: every package that it installed or holds, not "
+        "only those that the plan names. Packages of one release of the kernel go with that kernel, and are left out.",
+        (
+            "somebody removed them (dpkg --force-depends, rpm --nodeps, apt autoremove)",
+            "another installation replaced them",
+        ),
+        "run site.yml, which brings them back and holds them again; /var/log/dpkg.log or `dnf history` tells who "
+        "removed them",
+        ("/var/lib/ibready/packages", _PACKAGES),
     ),
     warning(
         "stack.packages.held",

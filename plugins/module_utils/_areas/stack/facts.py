@@ -95,6 +95,14 @@ class Held:
 
 
 @dataclass(frozen=True)
+class Brought:
+    """``count``: how many packages ibready brought or holds; ``gone``: those that are not installed."""
+
+    count: int
+    gone: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Repository:
     """The file of a repository that ibready wrote. ``wrong``: what is not as it wrote it; ``unknown``: why nobody
     can tell."""
@@ -107,7 +115,8 @@ class Repository:
 @dataclass(frozen=True)
 class StackFacts:
     """``packages``: those that some check asks for, by ``database`` (dpkg or rpm). ``held``: missing
-    where ibready holds none; ``repositories`` where it wrote none.
+    where ibready holds none, as ``brought``; ``repositories`` where it wrote none. ``lacks``: what the package
+    manager itself says that installed packages lack; missing where it cannot be asked.
 
     ``devices``: RDMA devices; ``fabric``: whether one has an InfiniBand port. ``mlx5``: version of
     the loaded mlx5_core, "" where it tells none, as the kernel's own does; missing where it is not
@@ -121,6 +130,8 @@ class StackFacts:
     packages: Reading[tuple[Package, ...]] = field(default_factory=Reading)
     database: str = ""
     held: Reading[Held] = field(default_factory=Reading)
+    brought: Reading[Brought] = field(default_factory=Reading)
+    lacks: Reading[tuple[str, ...]] = field(default_factory=Reading)
     repositories: Reading[tuple[Repository, ...]] = field(default_factory=Reading)
     devices: Reading[tuple[str, ...]] = field(default_factory=Reading)
     fabric: Reading[bool] = field(default_factory=Reading)

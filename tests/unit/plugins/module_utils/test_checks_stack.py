@@ -66,6 +66,8 @@ def facts(**bent: Any) -> StackFacts:
         packages=packages(VENDOR),
         database="dpkg",
         held=Reading(None, "none", True),
+        brought=Reading(None, "none", True),
+        lacks=Reading(()),
         repositories=Reading(None, "none", True),
         devices=Reading(("mlx5_0",)),
         fabric=Reading(True),

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import observe_held
-from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts import Held
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts import Brought, Held
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
 from tests.gauntlet.tree import Tree
@@ -87,3 +87,58 @@ def test_what_cannot_be_looked_at_is_not_taken_for_held() -> None:
         assert (found.value, found.missing) == (None, False)
     unread = observe_held.observe(tree("nvidia-a"), Reading(None, "rpm hangs"), "rpm")
     assert (unread.value, unread.why) == (None, "rpm hangs")
+
+
+def test_all_that_was_brought_or_is_held_is_compared() -> None:
+    seen = Tree()
+    packages = ["nvidia-a", "libneeded1", "linux-headers-6.8.0-31-generic", "kmod-a-5.14.0-503.el9"]
+    seen.file(LEDGER, json.dumps({"packages": packages, "holds": ["nvidia-b", "mft"], "wanted": []}))
+    # Nobody brought the kernel, which is held.
+    seen.file(f"{observe_held.LEDGERS}/kernel.json", json.dumps({"packages": [], "holds": ["linux-image-generic"]}))
+    assert observe_held.brought(seen, INSTALLED) == Reading(Brought(4, ("libneeded1", "mft")))
+    assert observe_held.brought(Tree(), INSTALLED).missing
+    assert observe_held.brought(tree("linux-headers-6.8.0-31"), INSTALLED).missing
+    unread: Reading[tuple[Package, ...]] = Reading(None, "cut")
+    assert observe_held.brought(seen, unread) == Reading(None, "cut")
+
+
+APT = """Reading package lists...
+Building dependency tree...
+Reading state information...
+You might want to run 'apt --fix-broken install' to correct these.
+The following packages have unmet dependencies:
+ doca-ofed : Depends: mft (>= 4.33) but it is not installed
+             Depends: mlnx-tools but it is not installed
+E: Unmet dependencies. Try 'apt --fix-broken install' with no packages (or specify a solution).
+"""
+RPM = """Unsatisfied dependencies for doca-ofed-3.2.0-1.x86_64:
+	mft >= 4.33 is needed by (installed) doca-ofed-3.2.0-1.x86_64
+Unsatisfied dependencies for agent-1-1.x86_64:
+	libold is needed by (installed) agent-1-1.x86_64
+"""
+
+
+def test_apt_s_own_word_counts_whoever_s_package_it_is() -> None:
+    seen = Tree()
+    seen.command("apt_check", APT, 100)
+    assert observe_held.lacks(seen, "dpkg").value == (
+        "doca-ofed : Depends: mft (>= 4.33) but it is not installed",
+        "Depends: mlnx-tools but it is not installed",
+    )
+    seen.command("apt_check", "Reading package lists...\n")
+    assert observe_held.lacks(seen, "dpkg") == Reading(())
+
+
+def test_an_apt_that_cannot_look_says_nothing_good() -> None:
+    seen = Tree()
+    seen.command("apt_check", "", 100, "E: Conflicting values set for option Signed-By")
+    found = observe_held.lacks(seen, "dpkg")
+    assert (found.value, found.missing) == (None, False)
+    assert "Conflicting values" in found.why
+
+
+def test_of_rpm_s_word_ours_counts() -> None:
+    seen = tree("doca-ofed")
+    seen.command("rpm_verify", RPM, 1)
+    assert observe_held.lacks(seen, "rpm").value == ("mft >= 4.33 is needed by doca-ofed-3.2.0-1.x86_64",)
+    assert observe_held.lacks(seen, "").missing

@@ -153,7 +153,8 @@ def test_the_first_run_installs_one_version_and_the_second_asks_nobody(
     world.said.clear()
     again = bring(world, [repository.entry()], parts)
     assert not again.changed
-    assert {argv[0] for argv in world.said} <= {"dpkg-query", "dpkg"}
+    # apt's word on what is installed needs no repository either.
+    assert {argv[0] for argv in world.said if argv[-1] != "check"} <= {"dpkg-query", "dpkg"}
 
 
 def test_an_upgrade_and_the_way_back(world: AptWorld, repository: DebRepository) -> None:
@@ -767,3 +768,41 @@ def test_what_is_told_for_unmet_dependencies_below_our_holds_mends_them(
         apt(world, program, *(["--yes"] if program == "apt-get" else []), *words)
     assert set(world.packages()) == {one.name for one in driver(OLD)}
     assert world.manager().held() >= held
+
+
+def test_what_somebody_took_away_by_force_is_seen_and_brought_back(world: AptWorld, repository: DebRepository) -> None:
+    entry, parts = repository.entry(), {"nvidia_driver": part()}
+    bring(world, [entry], parts)
+    # No name of the plan: what a named one needs, and what nothing needs.
+    for name in ("libnvidia-compute-580", "nvidia-utils-580"):
+        world.run(["dpkg", f"--root={world.root}", "--force-hold", "--force-depends", "--remove", name])
+    seen = bring(world, [entry], parts, check=True)
+    assert any("nvidia-open-580 : Depends: nvidia-utils-580" in entry for entry in seen.repaired)
+    assert {"libnvidia-compute-580", "nvidia-utils-580"} <= set(acts(seen))
+    bring(world, [entry], parts)
+    assert world.packages()["libnvidia-compute-580"] == f"{OLD}-1ubuntu1"
+    assert {"libnvidia-compute-580", "nvidia-utils-580"} <= world.manager().held()
+    assert not bring(world, [entry], parts).changed
+
+
+def test_what_nothing_needs_comes_back_as_well(world: AptWorld, repository: DebRepository) -> None:
+    entry, parts = repository.entry(), {"nvidia_driver": part()}
+    bring(world, [entry], parts)
+    place = world.file("/var/lib/ibready/packages/nvidia_driver.json")
+    noted = json.loads(place.read_text())
+    place.write_text(json.dumps({**noted, "packages": [*noted["packages"], "gone-for-good"]}))
+    seen = bring(world, [entry], parts, check=True)
+    assert "gone-for-good, which part nvidia_driver brought, is gone, and no repository has it" in seen.warnings
+    bring(world, [entry], parts)
+    assert "gone-for-good" not in json.loads(place.read_text())["packages"]
+    assert not bring(world, [entry], parts).changed
+
+
+@pytest.mark.parametrize("wanted", [{"nvidia-open-580"}, set()])
+def test_what_another_plan_brought_is_not_missed(world: AptWorld, repository: DebRepository, wanted: set[str]) -> None:
+    entry, parts = repository.entry(), {"nvidia_driver": part()}
+    bring(world, [entry], parts)
+    place = world.file("/var/lib/ibready/packages/nvidia_driver.json")
+    noted = json.loads(place.read_text())
+    place.write_text(json.dumps({**noted, "packages": [*noted["packages"], "another"], "wanted": sorted(wanted)}))
+    assert not bring(world, [entry], parts, check=True).changes
