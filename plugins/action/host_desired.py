@@ -37,16 +37,24 @@ class ActionModule(EngineAction):
                 changed=False, compared=False, run=[role.name for role in roles], differs=[], refused=[], digest=""
             )
             return result
-        wanted = self._compose(roles, args, variables)
-        described = document(wanted)
-        also = [Item(**entry) for entry in args["also"]]
-        told = self._asked([*described["items"], *(vars(item) for item in also)], variables)
+        also = [vars(Item(**entry)) for entry in args["also"]]
+        known = {name: answer for name, answer in args["known"].items() if isinstance(answer, Mapping)}
+        for _once in range(2):
+            wanted = self._compose(roles, args, variables, known)
+            described = document(wanted)
+            told = self._asked([*described["items"], *also], variables)
+            looked = next((entry["looked"] for entry in told if "looked" in entry), None)
+            if looked is None:
+                break
+            # Of a host that grants less than others the role wants another file: once more, by its own answer.
+            known["limits_look"] = {"changed": False, **looked}
         result.update(runs.judged(roles, wanted, told))
         result.update(changed=False, compared=True, digest=described["digest"])
         return result
 
-    def _compose(self, roles: list[runs.Role], args: Mapping[str, Any], variables: Mapping[str, Any]) -> list[Any]:
-        known = {name: answer for name, answer in args["known"].items() if isinstance(answer, Mapping)}
+    def _compose(
+        self, roles: list[runs.Role], args: Mapping[str, Any], variables: Mapping[str, Any], known: Mapping[str, Any]
+    ) -> list[Any]:
         seen = {**variables, "ansible_facts": {**variables.get("ansible_facts", {}), **facts.of(args["node"])}}
         composer = Composer(self._templar, self._loader, seen, known)
         return [composer.role(role.name) for role in roles]

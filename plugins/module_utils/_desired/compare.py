@@ -24,6 +24,8 @@ MODULES = (
 # Refused: the role would stop there, and somebody has to mend it first.
 DIFFERS, UNKNOWN, REFUSED = "differs", "unknown", "refused"
 _OURS = "ibready.cluster."
+# What this answers is nothing to be mended: the tasks after it go by it.
+_LOOKS = f"{_OURS}limits_look"
 # One file of a diff, for people.
 _SHOWN = 4096
 
@@ -52,7 +54,10 @@ def one(item: Mapping[str, Any]) -> dict[str, Any] | None:
     if not answer.get("changed") and not unlike:
         return None
     why = "; ".join(f"{name} is {_short(answer.get(name))}" for name in unlike)
-    return {"state": DIFFERS, "why": why, "diff": _cut(answer.get("diff"))}
+    found: dict[str, Any] = {"state": DIFFERS, "why": why, "diff": _cut(answer.get("diff"))}
+    if item["kind"] == _LOOKS:
+        found["looked"] = {name: answer.get(name) for name in item["rest"]}
+    return found
 
 
 def _answer(kind: str, want: Mapping[str, Any]) -> dict[str, Any]:

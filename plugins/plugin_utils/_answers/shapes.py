@@ -92,14 +92,19 @@ class _Pair(TypedDict):
     rail: str
 
 
-class Differs(TypedDict):
-    """Of what host_desired returns: a thing that is not as wanted."""
-
+class _Differs(TypedDict):
     role: str
     task: str
     state: str
     why: str
     diff: list[Texts]
+
+
+class Differs(_Differs, total=False):
+    """Of what host_desired returns: a thing that is not as wanted. ``looked``: what a look found that other tasks go
+    by."""
+
+    looked: dict[str, list[str]]
 
 
 class Compared(TypedDict):
