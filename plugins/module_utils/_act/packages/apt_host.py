@@ -297,7 +297,7 @@ class AptHost:
         if foreign:
             raise PackageError(
                 "broken",
-                "packages are left half installed or lack others, and to repair them apt would remove"
+                "packages are left half installed, or lack others, and to repair them apt would remove"
                 f" {', '.join(foreign)}",
                 "see with `apt-get --simulate --fix-broken install` what would go, and decide by hand whether it may",
                 failures.said(configured.stdout, configured.stderr),

@@ -106,7 +106,7 @@ ENTRIES = declare(
             "a package that others need was removed by force",
         ),
         "run `dpkg --audit`, then `dpkg --configure -a` and read what it says",
-        (_PACKAGES, "apt_check|rpm_verify"),
+        (_PACKAGES,),
     ),
     error(
         "stack.packages.brought",

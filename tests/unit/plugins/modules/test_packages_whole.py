@@ -67,7 +67,7 @@ def test_nothing_is_removed_to_mend_it(run_module: Run, world: AptWorld, tmp_pat
     unpack(world, tmp_path / "repository", Deb("library", "1", {"Depends": "nowhere"}))
     done = run_module(packages_whole.main, host="node7")
     assert (done["failed"], done["kind"], done["damage"]) == (True, "broken", [HALF])
-    assert done["msg"].startswith("node7: packages are left half installed, and to repair them apt")
+    assert done["msg"].startswith("node7: packages are left half installed, or lack others, and to repair them apt")
     assert "would remove library" in done["msg"]
     assert "Next: see with `apt-get --simulate --fix-broken install`" in done["msg"]
     assert "library" in world.packages()
