@@ -287,6 +287,7 @@ ROWS = {
     "stack.kmod.next": "later",
     "stack.packages.whole": "stops: mostly a kernel module that was never built",
     "stack.packages.brought": "promised",
+    "stack.files.ours": "promised",
     "stack.packages.held": "later",
     "stack.packages.repositories": "later",
     "stack.gpudirect.path": "falls_back",

@@ -121,6 +121,19 @@ ENTRIES = declare(
         "removed them",
         ("/var/lib/ibready/packages", _PACKAGES),
     ),
+    error(
+        "stack.files.ours",
+        "What ibready wrote are files of the host's own",
+        "A link to nowhere, a folder or a mount in the place of a file of ours leaves the host without its settings, "
+        "and whoever reads the file says nothing: NCCL starts without /etc/nccl.conf. Looked at are the files that "
+        "have ibready in their names, and nccl.conf where site.yml was here.",
+        (
+            "somebody put a link, a folder or a mount in its place",
+            "an image or another tool of configuration brought it",
+        ),
+        "see what lies there (`ls -ld`, `findmnt`), take it away or unmount it, then run site.yml, which writes it",
+        ("/proc/self/mounts",),
+    ),
     warning(
         "stack.packages.held",
         "What ibready holds at its version is still held",

@@ -103,6 +103,14 @@ class Brought:
 
 
 @dataclass(frozen=True)
+class OurFiles:
+    """``count``: how many files of ibready's there are; ``wrong``: those in whose place is something else, and what."""
+
+    count: int
+    wrong: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Repository:
     """The file of a repository that ibready wrote. ``wrong``: what is not as it wrote it; ``unknown``: why nobody
     can tell."""
@@ -115,8 +123,8 @@ class Repository:
 @dataclass(frozen=True)
 class StackFacts:
     """``packages``: those that some check asks for, by ``database`` (dpkg or rpm). ``held``: missing
-    where ibready holds none, as ``brought``; ``repositories`` where it wrote none. ``lacks``: what the package
-    manager itself says that installed packages lack; missing where it cannot be asked.
+    where ibready holds none, as ``brought``; ``repositories`` and ``files_of_ours`` where it wrote none.
+    ``lacks``: what the package manager itself says that installed packages lack; missing where it cannot be asked.
 
     ``devices``: RDMA devices; ``fabric``: whether one has an InfiniBand port. ``mlx5``: version of
     the loaded mlx5_core, "" where it tells none, as the kernel's own does; missing where it is not
@@ -132,6 +140,7 @@ class StackFacts:
     held: Reading[Held] = field(default_factory=Reading)
     brought: Reading[Brought] = field(default_factory=Reading)
     lacks: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    files_of_ours: Reading[OurFiles] = field(default_factory=Reading)
     repositories: Reading[tuple[Repository, ...]] = field(default_factory=Reading)
     devices: Reading[tuple[str, ...]] = field(default_factory=Reading)
     fabric: Reading[bool] = field(default_factory=Reading)

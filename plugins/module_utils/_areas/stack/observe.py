@@ -19,7 +19,15 @@ from ..._parse import _make_log, modules_dep, ofed_info, ompi_info, ucx_info
 from ..._parse.packages import Package
 from ..host import packages
 from ..machine.facts import Machine
-from . import observe_beegfs, observe_gds, observe_held, observe_kmods, observe_repositories, observe_verbs
+from . import (
+    observe_beegfs,
+    observe_files,
+    observe_gds,
+    observe_held,
+    observe_kmods,
+    observe_repositories,
+    observe_verbs,
+)
 from .facts import Beegfs, Dkms, Driver, PeerMemory, StackFacts
 from .gds_facts import Gds
 from .kmods_facts import KmodFacts
@@ -55,6 +63,7 @@ def observe(evidence: Evidence, machine: Machine, expect: Expectations | None = 
         held=observe_held.observe(evidence, everything, database),
         brought=observe_held.brought(evidence, everything),
         lacks=observe_held.lacks(evidence, database),
+        files_of_ours=observe_files.observe(evidence),
         repositories=observe_repositories.observe(evidence),
         devices=devices,
         fabric=_has_infiniband(evidence, devices.value or ()),

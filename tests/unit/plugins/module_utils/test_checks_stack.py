@@ -68,6 +68,7 @@ def facts(**bent: Any) -> StackFacts:
         held=Reading(None, "none", True),
         brought=Reading(None, "none", True),
         lacks=Reading(()),
+        files_of_ours=Reading(None, "none", True),
         repositories=Reading(None, "none", True),
         devices=Reading(("mlx5_0",)),
         fabric=Reading(True),

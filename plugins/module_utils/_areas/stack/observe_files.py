@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gather the files that ibready wrote, and what lies in their place that is no file."""
+
+from __future__ import annotations
+
+import posixpath
+from fnmatch import fnmatchcase
+
+from ..._data.managed_files import LEFT_OUT, MANAGED
+from ..._data.nccl_reading import SYSTEM_FILE
+from ..._evidence import ask
+from ..._evidence.sources import Evidence
+from ..._ground.reading import Reading
+from ..._parse import mounts
+from .facts import OurFiles
+
+MOUNTS = "/proc/self/mounts"
+# What the host was brought to: where it is, site.yml was here, and nccl.conf is ours as well.
+BROUGHT = "/var/lib/ibready/stack.json"
+_OURS = "ibready"
+
+
+def observe(evidence: Evidence) -> Reading[OurFiles]:
+    """Every path of ours that is there, by its name; missing where there is none."""
+    globs = [entry.glob for entry in MANAGED if _OURS in posixpath.basename(entry.glob)]
+    if ask.there(evidence, BROUGHT).value:
+        globs.append(SYSTEM_FILE)
+    found: list[str] = []
+    for glob in globs:
+        folder, name = posixpath.split(glob)
+        # A folder of many names holds links of systemd's.
+        names = Reading([]) if "*" in folder else ask.names(evidence, folder)
+        if names.value is None and not names.missing and "not in the bundle" not in names.why:
+            return Reading(None, names.why)
+        found += [f"{folder}/{one}" for one in names.value or () if fnmatchcase(one, name)]
+    paths = [path for path in dict.fromkeys(found) if path not in LEFT_OUT]
+    if not paths:
+        return Reading(None, "ibready wrote no file on this host", True)
+    mounted = ask.file(evidence, MOUNTS, mounts.parse)
+    if mounted.value is None:
+        return Reading(None, mounted.why)
+    points = {mount.point for mount in mounted.value}
+    wrong = [f"{path} is {what}" for path in paths if (what := _what(evidence, path, path in points))]
+    return Reading(OurFiles(len(paths), tuple(wrong)))
+
+
+def _what(evidence: Evidence, path: str, mounted: bool) -> str:
+    """What is in the place of a file of ours; "" where it is a file."""
+    target = ask.link(evidence, path).value
+    if target is not None:
+        return f"a link to {target}"
+    if mounted:
+        return "a mount of something else"
+    return "a folder" if ask.names(evidence, path).known else ""
