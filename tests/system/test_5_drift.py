@@ -77,6 +77,34 @@ def test_drift_is_found_and_gone_when_mended(ready: Box, spoil: str, mend: str, 
     assert status == 0, text
 
 
+def test_what_was_brought_and_taken_away_is_found_by_all_three(ready: Box) -> None:
+    """mft is no name of the plan: it came with another package."""
+    ready.root("node1", "dpkg --force-depends --force-hold --remove mft >/dev/null 2>&1")
+    status, text = judge(ready)
+    assert status != 0
+    assert "stack.packages.brought host: 1 of" in text, text
+    assert "stack.packages.whole host: " in text, text
+    drift = ready.playbook("playbooks/drift.yml", "--limit", "node1")
+    assert "mft" in said(drift.stdout), drift.stdout
+    converged = ready.playbook("playbooks/converge.yml", "--limit", "node1")
+    assert converged.returncode == 0, converged.stdout
+    assert "mft" in ready.root("node1", "apt-mark showhold").split()
+    status, text = judge(ready)
+    assert status == 0, text
+
+
+def test_a_link_in_the_place_of_nccl_conf_is_found(ready: Box) -> None:
+    ready.root("node1", "mv /etc/nccl.conf /root/ && ln -s /nowhere /etc/nccl.conf")
+    try:
+        status, text = judge(ready)
+        assert status != 0
+        assert "stack.files.ours host: /etc/nccl.conf is a link to /nowhere" in text, text
+    finally:
+        ready.root("node1", "rm /etc/nccl.conf && mv /root/nccl.conf /etc/")
+    status, text = judge(ready)
+    assert status == 0, text
+
+
 def test_a_lock_of_another_matrix_is_told(ready: Box) -> None:
     lock = ready.rig.state / "stack.lock.yml"
     text = lock.read_text()

@@ -18,6 +18,8 @@ MOUNTS = "/proc/self/mounts"
 # What the host was brought to: where it is, site.yml was here, and nccl.conf is ours as well.
 BROUGHT = "/var/lib/ibready/stack.json"
 _OURS = "ibready"
+# Folders of drop-ins and of links, for units of ours: of whoever put them there.
+_FOLDERS = (".d", ".wants", ".requires")
 
 
 def observe(evidence: Evidence) -> Reading[OurFiles]:
@@ -33,7 +35,7 @@ def observe(evidence: Evidence) -> Reading[OurFiles]:
         if names.value is None and not names.missing and "not in the bundle" not in names.why:
             return Reading(None, names.why)
         found += [f"{folder}/{one}" for one in names.value or () if fnmatchcase(one, name)]
-    paths = [path for path in dict.fromkeys(found) if path not in LEFT_OUT]
+    paths = [path for path in dict.fromkeys(found) if path not in LEFT_OUT and not path.endswith(_FOLDERS)]
     if not paths:
         return Reading(None, "ibready wrote no file on this host", True)
     mounted = ask.file(evidence, MOUNTS, mounts.parse)

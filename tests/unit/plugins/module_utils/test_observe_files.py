@@ -30,6 +30,7 @@ def wrong(seen: Tree) -> tuple[str, ...]:
 def test_files_are_as_they_were_written() -> None:
     seen = tree()
     seen.file(LIMITS, "* hard memlock unlimited")
+    seen.file("/etc/systemd/system/ibready-health.service.d/site.conf", "[Service]")
     assert observe_files.observe(seen).value == OurFiles(2)
 
 

@@ -91,7 +91,13 @@ def test_what_cannot_be_looked_at_is_not_taken_for_held() -> None:
 
 def test_all_that_was_brought_or_is_held_is_compared() -> None:
     seen = Tree()
-    packages = ["nvidia-a", "libneeded1", "linux-headers-6.8.0-31-generic", "kmod-a-5.14.0-503.el9"]
+    packages = [
+        "nvidia-a",
+        "libneeded1",
+        "linux-headers-6.8.0-31-generic",
+        "kmod-a-5.14.0-503.el9",
+        "linux-headers-6.18.44-fc",
+    ]
     seen.file(LEDGER, json.dumps({"packages": packages, "holds": ["nvidia-b", "mft"], "wanted": []}))
     # Nobody brought the kernel, which is held.
     seen.file(f"{observe_held.LEDGERS}/kernel.json", json.dumps({"packages": [], "holds": ["linux-image-generic"]}))
