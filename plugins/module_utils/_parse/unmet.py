@@ -12,5 +12,13 @@ def parse(text: str) -> tuple[str, ...]:
     """A phrase for each package that lacks something, in the manager's own words; () where it says nothing of it."""
     above, apt, below = text.partition(_APT)
     lines = [" ".join(line.split()) for line in (below if apt else above).splitlines()]
-    words = _DEPENDS if apt else (_RPM,)
-    return tuple(line.replace("(installed) ", "") for line in lines if any(word in line for word in words))
+    if not apt:
+        return tuple(line.replace("(installed) ", "") for line in lines if _RPM in line)
+    found, of = [], ""
+    for line in lines:
+        # Of one package's lines the first alone has its name.
+        name, colon, lack = line.partition(" : ")
+        of, lack = (name, lack) if colon else (of, line)
+        if lack.startswith(_DEPENDS):
+            found.append(f"{of} : {lack}")
+    return tuple(found)

@@ -129,7 +129,7 @@ def test_apt_s_own_word_counts_whoever_s_package_it_is() -> None:
     seen.command("apt_check", APT, 100)
     assert observe_held.lacks(seen, "dpkg").value == (
         "doca-ofed : Depends: mft (>= 4.33) but it is not installed",
-        "Depends: mlnx-tools but it is not installed",
+        "doca-ofed : Depends: mlnx-tools but it is not installed",
     )
     seen.command("apt_check", "Reading package lists...\n")
     assert observe_held.lacks(seen, "dpkg") == Reading(())
