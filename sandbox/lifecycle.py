@@ -69,6 +69,9 @@ def up(box: Sandbox, say: Say, *, keep: bool, prepared: Mapping[str, str] | None
             tags = {node: image.prepared(base, script, say) for node, script in (prepared or {}).items()}
         try:
             _make(box, recipe, dict.fromkeys(NODES, base) | tags, say)
+            # What dpkg does after it has installed tools: an image had none of our programs yet.
+            for node in tags:
+                podman.run(["exec", box.container(node), parcel.LINK_TOOLS])
         except BaseException:
             # An operator's Ctrl-C as well: half a sandbox is of no use to anybody.
             with contextlib.suppress(SandboxError):

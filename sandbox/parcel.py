@@ -23,6 +23,8 @@ _HERE = Path(__file__).parent
 _PROGRAMS = "usr/local/lib/ibready-sandbox"
 # The group of each rail's packets; ids that no distribution hands out.
 FIRST_RAIL_GROUP = 60000
+# Puts our programs before tools of packages that would ask hardware.
+LINK_TOOLS = f"/{_PROGRAMS}/link-tools"
 UMAD2SIM = "/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so"
 
 OPENSM_CONF = """\
@@ -159,7 +161,7 @@ def for_node(
         "etc/ibready-sandbox.json": (json.dumps(node_settings(box, node), indent=2) + "\n", 0o644),
         "etc/containers/containers.conf.d/00-ibready-sandbox.conf": (_PODMAN, 0o644),
         _HEALTH_UNIT: (_HEALTH, 0o644),
-        "etc/dpkg/dpkg.cfg.d/ibready-sandbox": (f"post-invoke=/{_PROGRAMS}/link-tools\n", 0o644),
+        "etc/dpkg/dpkg.cfg.d/ibready-sandbox": (f"post-invoke={LINK_TOOLS}\n", 0o644),
         "etc/ssh/ssh_host_ed25519_key": (host_key.private, 0o600),
         "etc/ssh/ssh_host_ed25519_key.pub": (host_key.public, 0o644),
         _LOGIN: (operator_key, 0o644),

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from sandbox import config, image, lifecycle, podman, record, saved
+from sandbox import config, image, lifecycle, parcel, podman, record, saved
+from sandbox.apt import Distribution
 from sandbox.errors import SandboxError
 from sandbox.record import Active
 
@@ -132,3 +133,17 @@ def test_a_prepared_node_is_built_once_for_a_recipe(monkeypatch: pytest.MonkeyPa
     assert built == {first: b"set -e\napt-get install a\n"}
     assert image.prepared("localhost/ibready-node:2", "apt-get install a", quiet) != first
     assert image.prepared("localhost/ibready-node:1", "apt-get install b", quiet) != first
+
+
+def test_tools_of_a_prepared_node_are_led_to_ours(
+    box: config.Sandbox, simulated: Podman, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its image was made where there was nothing of ours: dpkg's own hook has found no program."""
+    recipe = image.Recipe(Distribution("http://127.0.0.1/debian", "trixie", ("main",)), ())
+    made: list[dict[str, str]] = []
+    monkeypatch.setattr(image, "ensure", lambda _say, _system: recipe)
+    monkeypatch.setattr(image, "prepared", lambda _base, script, _say: f"localhost/{script}")
+    monkeypatch.setattr(lifecycle, "_make", lambda _box, _recipe, tags, _say: made.append(tags))
+    lifecycle.up(box, quiet, keep=False, prepared={"node2": "engine"})
+    assert made == [dict.fromkeys(config.NODES, recipe.node) | {"node2": "localhost/engine"}]
+    assert simulated.asked_for("exec") == [["exec", box.container("node2"), parcel.LINK_TOOLS]]
