@@ -11,6 +11,7 @@ import stat
 import time
 from typing import Any, Callable, Collection, Iterator, List, Mapping, NamedTuple, Protocol, TypeVar
 
+from .._data import apt_options
 from .._data.host_resources import WRITTEN
 from .._ground.command import Missing, Output, Unavailable, as_unavailable, decode, find_first, run_program
 from .._ground.paths import list_names, read_link, read_regular
@@ -55,8 +56,7 @@ _SMI = 90.0
 _FABRIC = 64 * 1024 * 1024
 # The names of a bundle (docs/bundles.md): those that every bundle may hold, and some of our own.
 COMMANDS: dict[str, Command] = {
-    # It asks alone, so it takes no lock, and anybody may ask.
-    "apt_check": Command(("apt-get", "-o", "Debug::NoLocking=1", "check"), 60.0),
+    "apt_check": Command(apt_options.CHECK, 60.0),
     "dcb": Command(("dcb",)),
     "df": Command(("df", "-k", "--output=fstype,size,avail,itotal,iavail,target", "--total", *WRITTEN), 10.0),
     "dkms_status": Command(("dkms", "status"), 120.0),

@@ -9,6 +9,7 @@ import tempfile
 import time
 from typing import Sequence
 
+from ..._data import apt_options
 from ..._ground import whole
 from ..._ground.command import Output
 from . import apt_text, failures, files, kernels
@@ -321,7 +322,7 @@ class AptHost:
 
     def _asked(self) -> Output:
         """apt's own word on what is installed; a question stands in nobody's way, and waits for nobody."""
-        return self._apt("apt-get", ["-o", "Debug::NoLocking=1", "check"])
+        return self._apt("apt-get", apt_options.CHECK[1:])
 
     def close(self) -> None:
         if self._view is not None:
