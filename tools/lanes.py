@@ -39,8 +39,8 @@ _CLOSING = re.compile(r"((?:\d+ [a-z]+, )*\d+ [a-z]+) in \d+\.\d+s")
 _COUNT = re.compile(r"(\d+) (passed|failed|error|skipped)")
 _SKIPPED = re.compile(r"(?<![^\s\"'])(?:SKIPPED \[(\d+)\] (\S+?:\d+):|==> skipped:) ([^\n\"\x1b]*)")
 
-# What a step prints is read here: no colours, and no line folded in the middle of a reason.
-_PLAIN = {"NO_COLOR": "1", "COLUMNS": "400"}
+# What a step prints is read here.
+_PLAIN = {"NO_COLOR": "1"}
 
 Argv = Callable[[str], list[str]]
 Say = Callable[[str], None]

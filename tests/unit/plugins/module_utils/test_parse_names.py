@@ -14,7 +14,18 @@ from tests.unit.parsers import SAMPLES
 
 # They read a value, a file of settings or what a program of ours tells, and no tool's output.
 NO_TOOL = {
-    *("apt_conf", "beegfs_conf", "cpu_list", "dcb", "gid", "gpu_use", "link_events", "modules_dep", "mpi_bench"),
+    *(
+        "apt_conf",
+        "beegfs_conf",
+        "cpu_list",
+        "dcb",
+        "gid",
+        "gpu_use",
+        "leaves",
+        "link_events",
+        "modules_dep",
+        "mpi_bench",
+    ),
     *("names", "nccl_copies", "packages", "pci_config", "pci_resource", "prefix", "pressure", "rdma_json", "strtoll"),
     *("version_text", "vpd"),
 }
