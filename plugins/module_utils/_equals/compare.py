@@ -34,7 +34,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Odd:
+class Outlier:
     """What a part has instead of what ``times`` of ``compared`` equals have; ``leaf``: SOURCE/PATH."""
 
     part: Part
@@ -61,27 +61,27 @@ def excuse(leaf: str) -> str:
     return next((why for why, words in EXCUSES.items() if _any(words, name)), "")
 
 
-def odd_ones(parts: Sequence[Part]) -> list[Odd]:
+def outliers(parts: Sequence[Part]) -> list[Outlier]:
     """Who differs from most of at least four equals, in what; without a clear majority nobody does."""
     groups: dict[tuple[str, ...], list[Part]] = {}
     for part in parts:
         groups.setdefault(part.kind, []).append(part)
-    found: list[Odd] = []
+    found: list[Outlier] = []
     for members in groups.values():
         if len(members) >= LEAST:
             found += _among([_without_cuts(part, members) for part in members])
     return found
 
 
-def _among(members: list[Part]) -> Iterator[Odd]:
+def _among(members: list[Part]) -> Iterator[Outlier]:
     leaves = list(
         dict.fromkeys(f"{source}/{path}" for part in members for source, text in part.texts.items() for path in text)
     )
-    apart = {one.part.subject for leaf in leaves if _any(FIRST, plain(leaf)) for one in _odd(leaf, members, ())}
+    apart = {one.part.subject for leaf in leaves if _any(FIRST, plain(leaf)) for one in _outliers(leaf, members, ())}
     members = [part for part in members if part.subject not in apart]
     for leaf in leaves:
         if leaf in WITHIN or not excuse(leaf):
-            yield from _odd(leaf, members, WITHIN.get(leaf, ()))
+            yield from _outliers(leaf, members, WITHIN.get(leaf, ()))
 
 
 def _without_cuts(part: Part, members: Sequence[Part]) -> Part:
@@ -97,7 +97,7 @@ def _last(source: str, members: Sequence[Part]) -> str:
     return Counter(list(text)[-1] for part in members if (text := part.texts.get(source))).most_common(1)[0][0]
 
 
-def _odd(leaf: str, members: Sequence[Part], within: tuple[str, ...]) -> Iterator[Odd]:
+def _outliers(leaf: str, members: Sequence[Part], within: tuple[str, ...]) -> Iterator[Outlier]:
     source, _slash, path = leaf.partition("/")
     states: dict[tuple[str, ...], list[tuple[Part, str]]] = {}
     for part in members:
@@ -113,7 +113,7 @@ def _odd(leaf: str, members: Sequence[Part], within: tuple[str, ...]) -> Iterato
             continue
         for part, value in mine:
             if _anonymous(value, part.names) != usual and not (fine and _more(value, usual)):
-                yield Odd(part, leaf, value, _named(usual, part.names), times, len(mine))
+                yield Outlier(part, leaf, value, _named(usual, part.names), times, len(mine))
 
 
 def _more(value: str, usual: str) -> bool:

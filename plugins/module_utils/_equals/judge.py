@@ -32,4 +32,4 @@ def judge(area: str, seen: Cached, expect: Expectations, told: Sequence[Check]) 
     if how is None:
         return []
     mine = [part for part in parts.of(seen, how.kind) if not expect.ignores(*part.names, part.subject)]
-    return list(tell.checks(compare.odd_ones(mine), told, expect, how.setting, how.other))
+    return list(tell.checks(compare.outliers(mine), told, expect, how.setting, how.other))

@@ -12,7 +12,7 @@ from .._expect.expectations import Expectations
 from .._ground.catalog import entry
 from .._ground.check import FAIL, Check, failed
 from .._ground.text import few
-from .compare import Odd, plain
+from .compare import Outlier, plain
 
 # By source: what checks that look at it have in their looks_at.
 _LOOKED_AT = {
@@ -27,19 +27,19 @@ _UNNAMED = "it differs from its equals in what no rule names: somebody set it, o
 
 
 def checks(
-    found: Sequence[Odd], told: Sequence[Check], expect: Expectations, setting: str, other: str
+    found: Sequence[Outlier], told: Sequence[Check], expect: Expectations, setting: str, other: str
 ) -> Iterator[Check]:
     """``setting``: the id where a row says that jobs are harmed, ``other``: of all else. ``told``: by other checks."""
     meant = expect.get("differs")
     wished = set(meant.value) if meant is not None else set()
     failures = [check for check in told if check.result == FAIL]
-    by_part: dict[tuple[str, str], list[Odd]] = {}
+    by_part: dict[tuple[str, str], list[Outlier]] = {}
     for one in found:
         if said(one.leaf) not in wished and not _is_told(one, failures):
             row = row_of(one.leaf)
             check_id = setting if row is not None and row.harms else other
             by_part.setdefault((check_id, one.part.subject), []).append(one)
-    alike: dict[tuple[str, tuple[tuple[str, str, str], ...]], list[list[Odd]]] = {}
+    alike: dict[tuple[str, tuple[tuple[str, str, str], ...]], list[list[Outlier]]] = {}
     for (check_id, _subject), mine in by_part.items():
         alike.setdefault((check_id, tuple((one.leaf, one.value, one.usual) for one in mine)), []).append(mine)
     for (check_id, _same), parts in alike.items():
@@ -59,7 +59,7 @@ def said(leaf: str) -> str:
     return f"{source}/{path.rpartition('/')[2]}" if source in ("mlxlink", "mlnx_qos") else leaf
 
 
-def _is_told(one: Odd, failures: Sequence[Check]) -> bool:
+def _is_told(one: Outlier, failures: Sequence[Check]) -> bool:
     """Whether another check failed for this: of the part, and by the same source or as the row says."""
     row = row_of(one.leaf)
     names = {one.part.subject, *one.part.names}
@@ -71,7 +71,7 @@ def _is_told(one: Odd, failures: Sequence[Check]) -> bool:
     return any(item.startswith(looked_at) for item in items)
 
 
-def _check(check_id: str, parts: Sequence[Sequence[Odd]]) -> Check:
+def _check(check_id: str, parts: Sequence[Sequence[Outlier]]) -> Check:
     mine = parts[0]
     part = mine[0].part
     leaves = [said(one.leaf) for one in mine]

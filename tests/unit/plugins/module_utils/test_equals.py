@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._equals import tell
-from ansible_collections.ibready.cluster.plugins.module_utils._equals.compare import NOTHING, Odd, Part, odd_ones
+from ansible_collections.ibready.cluster.plugins.module_utils._equals.compare import NOTHING, Outlier, Part, outliers
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import leaves
@@ -47,12 +47,12 @@ def bent(old: str, new: str) -> str:
 FIRMWARE = bent("OS controlled", "Firmware controlled")
 
 
-def brief(found: list[Odd]) -> list[tuple[str, str, str, str]]:
+def brief(found: list[Outlier]) -> list[tuple[str, str, str, str]]:
     return [(one.part.subject, one.leaf, one.value, one.usual) for one in found]
 
 
 def checks(parts: list[Part], told: tuple[Check, ...] = (), **expect: Any) -> list[Check]:
-    return list(tell.checks(odd_ones(parts), told, from_inventory(expect), SETTING, OTHER))
+    return list(tell.checks(outliers(parts), told, from_inventory(expect), SETTING, OTHER))
 
 
 def test_leaves_are_named_in_the_words_of_the_text() -> None:
@@ -69,50 +69,50 @@ def test_leaves_are_named_in_the_words_of_the_text() -> None:
 
 
 def test_the_odd_one_of_eight_is_found_whatever_the_leaf_is_called() -> None:
-    assert odd_ones(rails()) == []
-    assert brief(odd_ones(rails(odd={5: FIRMWARE}))) == [
+    assert outliers(rails()) == []
+    assert brief(outliers(rails(odd={5: FIRMWARE}))) == [
         ("mlx5_5/1", "mlnx_qos/DCBX mode", "Firmware controlled", "OS controlled")
     ]
     new = TEXT + "Word of next year: off\n"
     every = dict.fromkeys(range(8), new)
-    assert brief(odd_ones(rails(odd={**every, 2: new.replace("off", "on")}))) == [
+    assert brief(outliers(rails(odd={**every, 2: new.replace("off", "on")}))) == [
         ("mlx5_2/1", "mlnx_qos/Word of next year", "on", "off")
     ]
 
 
 def test_a_line_that_is_left_out_in_the_middle_is_a_difference() -> None:
-    (one,) = odd_ones(rails(odd={1: bent("DCBX mode: OS controlled\n", "")}))
+    (one,) = outliers(rails(odd={1: bent("DCBX mode: OS controlled\n", "")}))
     assert (one.value, one.usual) == (NOTHING, "OS controlled")
 
 
 def test_a_text_that_was_cut_is_left_out() -> None:
     for lines in range(1, len(TEXT.splitlines())):
         cut = "".join(TEXT.splitlines(keepends=True)[:lines])
-        assert odd_ones(rails(odd={1: cut})) == [], lines
+        assert outliers(rails(odd={1: cut})) == [], lines
 
 
 @pytest.mark.parametrize(
     ("size", "odd", "found"), [(8, 1, 1), (8, 2, 2), (8, 3, 0), (5, 1, 1), (4, 1, 1), (4, 2, 0), (3, 1, 0)]
 )
 def test_only_a_clear_majority_of_at_least_four_makes_one_odd(size: int, odd: int, found: int) -> None:
-    assert len(odd_ones(rails(size, dict.fromkeys(range(odd), FIRMWARE)))) == found
+    assert len(outliers(rails(size, dict.fromkeys(range(odd), FIRMWARE)))) == found
 
 
 def test_parts_of_another_kind_are_no_equals() -> None:
     other = [replace(part, kind=("Ethernet", "MT4127")) for part in rails(8, dict.fromkeys(range(8), FIRMWARE))]
-    assert odd_ones([*rails(7), other[0]]) == []
+    assert outliers([*rails(7), other[0]]) == []
 
 
 def test_own_names_are_no_difference_and_are_put_back() -> None:
     named = [rail(at, TEXT, note=f"eth{at} of mlx5_{at}") for at in range(8)]
-    assert odd_ones(named) == []
+    assert outliers(named) == []
     named[3] = rail(3, TEXT, note="eth4 of mlx5_3")
-    assert brief(odd_ones(named)) == [("mlx5_3/1", "rdma/note", "eth4 of mlx5_3", "eth3 of mlx5_3")]
+    assert brief(outliers(named)) == [("mlx5_3/1", "rdma/note", "eth4 of mlx5_3", "eth3 of mlx5_3")]
 
 
 def test_who_is_down_is_told_by_another_check_and_by_nothing_else() -> None:
     ports = [rail(at, FIRMWARE if at == 2 else TEXT, state="1: DOWN" if at == 2 else "4: ACTIVE") for at in range(8)]
-    assert odd_ones(ports) == []
+    assert outliers(ports) == []
 
 
 def test_a_file_that_is_missing_says_nothing_and_no_cut_hides_one_that_differs() -> None:
@@ -120,7 +120,7 @@ def test_a_file_that_is_missing_says_nothing_and_no_cut_hides_one_that_differs()
     ports[3] = rail(3, TEXT, sm_lid="0x1")
     ports[4] = rail(4, TEXT, sm_lid="0x7")
     ports[5] = rail(5, TEXT, rate="400")
-    assert brief(odd_ones(ports)) == [("mlx5_4/1", "rdma/sm_lid", "0x7", "0x1")]
+    assert brief(outliers(ports)) == [("mlx5_4/1", "rdma/sm_lid", "0x7", "0x1")]
 
 
 def gpu(at: int, state: str = "P0", memory: str = "2619 MHz") -> Part:
@@ -130,9 +130,9 @@ def gpu(at: int, state: str = "P0", memory: str = "2619 MHz") -> Part:
 
 def test_a_clock_is_compared_within_one_state_and_more_is_fine() -> None:
     slow = [gpu(at, memory="1593 MHz" if at == 3 else "2619 MHz") for at in range(8)]
-    assert [one.value for one in odd_ones(slow)] == ["1593 MHz"]
-    assert odd_ones([gpu(at, "P8" if at == 3 else "P0", "405 MHz" if at == 3 else "2619 MHz") for at in range(8)]) == []
-    assert odd_ones([gpu(at, memory="3201 MHz" if at == 3 else "2619 MHz") for at in range(8)]) == []
+    assert [one.value for one in outliers(slow)] == ["1593 MHz"]
+    assert outliers([gpu(at, "P8" if at == 3 else "P0", "405 MHz" if at == 3 else "2619 MHz") for at in range(8)]) == []
+    assert outliers([gpu(at, memory="3201 MHz" if at == 3 else "2619 MHz") for at in range(8)]) == []
 
 
 def test_what_no_row_names_is_a_warning_in_the_words_of_its_source() -> None:

@@ -109,4 +109,4 @@ def test_recorded_healthy_hosts_have_no_odd_gpu() -> None:
     for path in HOSTS:
         gpus = parts.of(Told(path.read_text(errors="replace")), parts.GPU)  # type: ignore[arg-type]
         assert len(gpus) >= 4, path.name
-        assert [(one.leaf, one.value) for one in compare.odd_ones(gpus)] == [], path.name
+        assert [(one.leaf, one.value) for one in compare.outliers(gpus)] == [], path.name
