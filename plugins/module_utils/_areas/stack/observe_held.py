@@ -61,14 +61,19 @@ def lacks(evidence: Evidence, database: str) -> Reading[tuple[str, ...]]:
     name = {"dpkg": "apt_check", "rpm": "rpm_verify"}.get(database, "")
     if not name:
         return Reading(None, "no package database", True)
-    # Both end with another status where they found something, and apt where it could not look.
+    # Both end with another status where they found something, and where they could not look. Then apt names nobody,
+    # and rpm, which tells of files and scripts as well, says nothing at all.
     found = ask.optional(evidence, name, unmet.parse, ok=None if database == "rpm" else (0, 100))
-    if database == "dpkg" and found.value == ():
+    silent = database == "dpkg" or ask.optional(evidence, name, str.strip, ok=None).value == ""
+    if found.value == () and silent:
         found = ask.optional(evidence, name, unmet.parse)
     if "not in the bundle" in found.why:
         return Reading(None, found.why, True)
     if database == "rpm" and found.value:
-        ours = tuple(f"{one}-" for one in _ours(evidence, "packages", "holds").value or ())
+        known = _ours(evidence, "packages", "holds")
+        if known.value is None and not known.missing:
+            return Reading(None, known.why)
+        ours = tuple(f"{one}-" for one in known.value or ())
         return Reading(tuple(line for line in found.value if line.rpartition(" ")[2].startswith(ours)))
     return found
 

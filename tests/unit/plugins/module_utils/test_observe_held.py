@@ -148,3 +148,18 @@ def test_of_rpm_s_word_ours_counts() -> None:
     seen.command("rpm_verify", RPM, 1)
     assert observe_held.lacks(seen, "rpm").value == ("mft >= 4.33 is needed by doca-ofed-3.2.0-1.x86_64",)
     assert observe_held.lacks(seen, "").missing
+
+
+def test_an_rpm_that_cannot_look_and_a_ledger_that_cannot_be_read_say_nothing_good() -> None:
+    seen = tree("doca-ofed")
+    seen.command("rpm_verify", "", 1, "error: cannot open Packages database")
+    found = observe_held.lacks(seen, "rpm")
+    assert (found.value, found.missing) == (None, False)
+    assert "cannot open Packages database" in found.why
+    # A script of somebody's package that is not content is no dependency.
+    seen.command("rpm_verify", "..?......    /usr/bin/site\n", 1)
+    assert observe_held.lacks(seen, "rpm") == Reading(())
+    seen.command("rpm_verify", RPM, 1)
+    seen.file(f"{observe_held.LEDGERS}/rdma.json", "{broken")
+    found = observe_held.lacks(seen, "rpm")
+    assert (found.value, found.missing) == (None, False)
