@@ -421,8 +421,10 @@ def _of_host(host: Host) -> Iterator[str]:
     if len(host.told) > _MOST_TOLD:
         yield f"  {_model.FAIL.upper():7} and {len(host.told) - _MOST_TOLD} more of them: --json has all"
     # Beside what is wrong only that is told of which something was seen.
-    unsure = [check for check in host.open if check.observed or not host.bad][:_MOST_OPEN]
-    yield from (f"  {check.result.upper():7} {_model.sentence(check)}" for check in unsure)
+    unsure = [check for check in host.open if check.observed or not host.bad]
+    yield from (f"  {check.result.upper():7} {_model.sentence(check)}" for check in unsure[:_MOST_OPEN])
+    if len(unsure) > _MOST_OPEN:
+        yield f"  {_model.UNKNOWN.upper():7} and {len(unsure) - _MOST_OPEN} more of them: --json has all"
     what = "else is" if host.bad or host.told else "is"
     if host.open:
         yield f"  whether all {what} well is not known: {host.passed} checks pass, {len(host.open)} cannot tell"

@@ -139,8 +139,8 @@ FAILURES = (
         "unmet",
         "packages on the host lack others that they depend on",
         ("Unmet dependencies. Try", "Unable to correct dependencies"),
-        "run `apt-mark unhold {held}`, `apt-get --fix-broken install` (it tells first what it would do) and "
-        "`apt-mark hold {held}` on the host, then run this again",
+        "run `apt-mark unhold {held}`, `apt-get --fix-broken install` (it tells first what it would do) and, of "
+        "those that were held before, `apt-mark hold {held}` on the host, then run this again",
     ),
     Failure(
         "conflict",

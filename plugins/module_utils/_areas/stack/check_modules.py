@@ -21,9 +21,10 @@ _WHOLE = "stack.packages.whole"
 # Beginnings of the names that DKMS knows a driver by; nvidia-fs is built on it, and is none (stack.gds.module).
 _DKMS = {"nvidia": ("nvidia",), "mlx5_core": ("mlnx-ofed-kernel", "mlnx-ofa_kernel")}
 _SHOWN = 4
-# apt mends nothing while what lacks something is held, and ibready holds it.
+# apt mends nothing while what lacks something is held. What nobody held before is not to be held afterwards.
 _BRING = (
-    "run `apt-mark unhold {0}`, `apt-get --fix-broken install` and `apt-mark hold {0}`; or run site.yml, which does so"
+    "note what `apt-mark showhold` says, then `apt-mark unhold {0}`, `apt-get --fix-broken install`, and "
+    "`apt-mark hold` those that were held; or run site.yml, which does so"
 )
 _BRING_RPM = "run site.yml, which brings back what it brought; else `dnf install` what is named"
 _ASK = "run `apt-get check` and mend what it says: until then apt installs nothing"
@@ -115,7 +116,7 @@ def _why(mine: list[Dkms], kernel: str, headers: Reading[bool]) -> str:
 
 def _packages(found: tuple[Package, ...], lacks: Reading[tuple[str, ...]], database: str) -> Check:
     broken = [f"{package.name} {package.version}".strip() for package in found if not package.whole]
-    expected = "every package installed to the end, with all that it needs"
+    expected = "every package installed to the end" + ("" if lacks.missing else ", with all that it needs")
     if broken:
         return failed(_WHOLE, "host", ", ".join(broken), expected, CAPABILITY)
     if lacks.value:

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from ..._data.managed_files import LEFT_OUT, MANAGED
 from ..._data.nccl_reading import SYSTEM_FILE
 from ..._evidence import ask
+from ..._evidence.pasted import NOT_GIVEN
 from ..._evidence.sources import Evidence
 from ..._ground.reading import Reading
 from ..._parse import mounts
@@ -28,16 +29,19 @@ def observe(evidence: Evidence) -> Reading[OurFiles]:
     if ask.there(evidence, BROUGHT).value:
         globs.append(SYSTEM_FILE)
     found: list[str] = []
+    unseen = ""
     for glob in globs:
         folder, name = posixpath.split(glob)
-        # A folder of many names holds links of systemd's.
+        # Globs with * in the folder are left out: what lies there are mostly systemd's own links.
         names = Reading([]) if "*" in folder else ask.names(evidence, folder)
-        if names.value is None and not names.missing and "not in the bundle" not in names.why:
-            return Reading(None, names.why)
+        if names.value is None and not names.missing:
+            if NOT_GIVEN not in names.why:
+                return Reading(None, names.why)
+            unseen = names.why
         found += [f"{folder}/{one}" for one in names.value or () if fnmatchcase(one, name)]
     paths = [path for path in dict.fromkeys(found) if path not in LEFT_OUT and not path.endswith(_FOLDERS)]
     if not paths:
-        return Reading(None, "ibready wrote no file on this host", True)
+        return Reading(None, unseen or "ibready wrote no file on this host", True)
     mounted = ask.file(evidence, MOUNTS, mounts.parse)
     if mounted.value is None:
         return Reading(None, mounted.why)
@@ -53,4 +57,6 @@ def _what(evidence: Evidence, path: str, mounted: bool) -> str:
         return f"a link to {target}"
     if mounted:
         return "a mount of something else"
-    return "a folder" if ask.names(evidence, path).known else ""
+    if ask.names(evidence, path).known:
+        return "a folder"
+    return "no regular file" if "not a regular file" in ask.data(evidence, path).why else ""

@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import observe_files
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts import OurFiles
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.pasted import NOT_GIVEN, Pasted
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Live
 from tests.gauntlet.tree import Tree
 
 LIMITS = "/etc/security/limits.d/90-ibready.conf"
@@ -65,3 +70,19 @@ def test_what_cannot_be_seen_is_unknown(place: str) -> None:
     found = observe_files.observe(seen)
     assert (found.value, found.missing) == (None, False)
     assert "Permission denied" in found.why
+
+
+def test_a_pipe_is_no_file_and_stops_nobody(tmp_path: Path) -> None:
+    """On a real file system: what a simulated one cannot hold."""
+    for path in ("var/lib/ibready", "proc/self", "etc/security/limits.d"):
+        (tmp_path / path).mkdir(parents=True)
+    (tmp_path / observe_files.MOUNTS[1:]).write_text(MOUNTS)
+    os.mkfifo(tmp_path / LIMITS[1:])
+    found = observe_files.observe(Live(root=str(tmp_path))).value
+    assert found == OurFiles(1, (f"{LIMITS} is no regular file",))
+
+
+def test_a_bundle_without_those_folders_does_not_say_that_there_is_none() -> None:
+    found = observe_files.observe(Pasted({}))
+    assert (found.value, found.missing) == (None, True)
+    assert NOT_GIVEN in found.why

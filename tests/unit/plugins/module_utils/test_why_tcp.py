@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.module_utils._agent import program
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground import check as model
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import unknown
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import why
 from tests.gauntlet import render
 
@@ -181,3 +182,10 @@ def test_nothing_is_called_well_beside_what_its_text_leaves_open(
     assert any("nothing is wrong in it" in line for line in out) == (not cut)
     assert any("whether all is well is not known: " in line for line in out) == bool(cut)
     assert any("next: give all that `ibstat` prints" in line for line in out) == bool(cut)
+
+
+def test_of_many_that_cannot_tell_the_rest_is_counted() -> None:
+    checks = tuple(unknown("ib.port.state", f"mlx5_{number}/1", "no line tells") for number in range(7))
+    lines = list(program._of_host(why.Host("a", ("ibstat",), checks, open=checks)))
+    assert [line for line in lines if "mlx5_4" in line] == []
+    assert any("UNKNOWN and 3 more of them: --json has all" in line for line in lines)
