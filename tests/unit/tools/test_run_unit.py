@@ -42,4 +42,4 @@ def test_where_nobody_tells_what_differs_it_is_no_success() -> None:
     ],
 )
 def test_options_of_the_system_tests_are_about_those(words: tuple[str, ...], asked: str) -> None:
-    assert run("system", 'echo "$@"', *words) == (0, f"-m pytest -q -rs {asked}")
+    assert run("system", 'echo "$@"', *words) == (0, f"-m pytest -q {asked}")
