@@ -101,8 +101,9 @@ def _states(fabric: Fabric, total: str, partial: str) -> list[Check]:
 
 
 def _both(fabric: Fabric, end: End) -> str:
+    """A link by its ends, in one order whoever looked: tools list from the asker outwards."""
     far = fabric.far.get(end)
-    return f"{fabric.end_name(end)} - {fabric.end_name(far)}" if far else fabric.end_name(end)
+    return " - ".join(map(fabric.end_name, sorted((end, far)) if far else (end,)))
 
 
 def _narrow(fabric: Fabric, usual: Mapping[tuple[str, str], Usual]) -> Iterator[Check]:

@@ -182,10 +182,10 @@ def _differ(one: _One, two: _One) -> str:
     if one.unusable or two.unusable:
         return ""
     mine, theirs = ({(cable.a, cable.b) for cable in each.fabric.cables} for each in (one, two))
-    odd = one.fabric if mine - theirs else two.fabric
     first = next(iter(sorted(mine ^ theirs)), None)
     if first is None:
         return ""
+    odd = one.fabric if first in mine else two.fabric
     cable = " - ".join(odd.end_name(end) for end in first)
     return f"{one.host} and {two.host} see {len(mine ^ theirs)} cables differently, such as {cable}"
 
@@ -207,20 +207,23 @@ def groups(looks: Sequence[Seen]) -> list[list[Seen]]:
         found = look.discovery.value.facts if look.discovery.value else None
         nodes = {node.guid for node in found.nodes} if found is not None else set()
         switches = {node.guid for node in found.of(SWITCH)} if found is not None else set()
+        # Apart from nodes: an HCA's first port may have the GUID of its node, which is on other fabrics as well.
+        ports = {f"port {guid}" for guid in look.ports}
+        own = ports | {_heard(look)}
         home = next(
             (
                 group
                 for group in groups
-                if (look.ports if look.node else {_heard(look)}) & group[0]
+                if (ports if look.node else {_heard(look)}) & group[0]
                 or (look.node and look.node in group[0] and (not switches or switches & group[0]))
             ),
             None,
         )
         if home is None:
-            groups.append((nodes | look.ports | {_heard(look)}, [look]))
+            groups.append((nodes | own, [look]))
         else:
             home[1].append(look)
-            home[0].update(nodes, look.ports, {_heard(look)})
+            home[0].update(nodes, own)
     return [sorted(group, key=_lacks) for _seen, group in groups]
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Hca, Inventory
+from tests.unit import fabrics
 from tests.unit.fabrics import Fabric, found, rails
 
 
@@ -98,3 +101,40 @@ def test_the_two_ports_of_one_adapter_may_be_on_two_fabrics() -> None:
     # The cable of node2's first port is gone; that its adapter is on the other fabric is no proof.
     first.pull(("2c00", 1))
     assert found(_both(first, second, port="mlx5_0/2")) == {"fabric.hca.present": ["node2 mlx5_0/1"]}
+
+
+def test_a_link_is_one_link_whichever_end_a_host_lists_first() -> None:
+    from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import judge, read
+
+    fabric = rails()
+    for end in (("a00", 33), ("b00", 1)):
+        fabric.states[end] = "Initialize/  LinkUp"
+    looks = []
+    for host, turned in (("node1", False), ("node2", True)):
+        answers = fabric.answers()
+        lines = answers["iblinkinfo"]["stdout"].splitlines(keepends=True)
+        answers["iblinkinfo"]["stdout"] = "".join(reversed(lines) if turned else lines)
+        looks.append(read.read(host, {"device": "mlx5_0", "port": 1, "seconds": 5.0, "answers": answers}))
+    reported = judge.judge(looks, fabric.inventory(), judge.DesiredSettings())
+    assert found(reported) == {"fabric.link.state": ["leaf1/33 - spine1/1"]}
+    assert found(reported, "unknown") == {}
+
+
+@pytest.mark.parametrize("later", [0, 1])
+def test_a_port_with_the_guid_of_its_node_joins_no_two_fabrics(later: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import judge, read
+
+    # As Connect-IB's first port has.
+    monkeypatch.setattr(fabrics, "_port", lambda guid, number=1: f"{int(guid, 16) + number - 1:x}")
+    first, second = _island(1, 3), Fabric()
+    leaf = second.switch("b90", "other")
+    for at in range(3):
+        second.nodes[f"{1 + at}c00"] = ("H", f"node{1 + at} mlx5_0")
+        second.plug((f"{1 + at}c00", 2), (leaf, at + 1))
+    second.asks = "1c00"
+    looks = [
+        read.read("node1", {"device": "mlx5_0", "port": port, "seconds": 5.0, "answers": fabric.answers()})
+        for port, fabric in ((1, first), (2, second))
+    ]
+    looks.insert(later, looks.pop())
+    assert len(judge.groups(looks)) == 2
