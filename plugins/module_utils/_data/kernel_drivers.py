@@ -91,7 +91,7 @@ GRAVE = (
     rf"\b(?:fail(?:s|ed)?(?: to)?|can ?not|can't|could ?n[o']t|could not|unable to) (?:[\w-]{{1,20}} )?"
     rf"{_LOSES}\w{{0,5}}\b"
     rf"|\b{_LOSES}\w{{0,5}}\b[^.;]{{0,40}}\bfail(?:s|ed)\b"
-    r"|\bdisagrees about version\b|\bunknown symbol\b|\bAPI mismatch\b|\bdisabl(?:ed|ing)\b|\bremov(?:ed|ing)\b"
+    r"|\bdisagrees about version\b|\bunknown symbol\b|\bAPI mismatch\b|(?<!\bbe )\b(?:disabl|remov)(?:ed|ing)\b"
 )
 # What says that it is over, of the same device. A link that is up ends only what was said of links.
 OVER = r"\b(?:re-?connected|restored|recovered|recovery (?:complete|succeeded)|back online|firmware version: \d)"
@@ -104,6 +104,14 @@ HARMLESS = (
     Harmless(
         r"\bmodule verification failed: signature and/or required key missing\b",
         "kernel/module: said of every module that the distribution did not sign; the module works",
+    ),
+    Harmless(
+        r"^NVRM: loading NVIDIA UNIX |^NVRM: Persistence mode is deprecated\b",
+        "kernel-open/nvidia/nv.c: NV_DBG_ERRORS, said of every load, and of every nvidia-smi -pm 1",
+    ),
+    Harmless(
+        r"\bCONFIG_\w{1,40} is disabled\b",
+        "drivers/md/dm.c: how the kernel was built",
     ),
     Harmless(
         r"\bACCESS_REG\(0x805\) op_mod\(0x[01]\) failed, status bad (?:operation|parameter|resource)\(",

@@ -19,6 +19,16 @@ HARMLESS = {
         "nvidia: module verification failed: signature and/or required key missing - tainting kernel",
         "nvidia: module verification failed: the signature is of another file",
     ),
+    "NVRM: loading": (
+        "NVRM: Persistence mode is deprecated and will be removed in a future release. Please use nvidia-persistenced "
+        "instead.",
+        "NVRM: Persistence mode failed",
+    ),
+    "CONFIG_": (
+        "device-mapper: core: CONFIG_IMA_DISABLE_HTABLE is disabled. Duplicate IMA measurements will not be recorded "
+        "in the IMA log.",
+        "device-mapper: core: multipath failed",
+    ),
     "ACCESS_REG": (
         "mlx5_core 0000:15:00.0: mlx5_cmd_out_err:809:(pid 3): ACCESS_REG(0x805) op_mod(0x1) failed, status bad "
         "operation(0x2), syndrome (0x305684), err(-5)",
@@ -148,6 +158,7 @@ def test_a_word_within_another_is_none(well: str, ill: str) -> None:
         ("ib8: transmit timeout: latency 13312 msecs", False),
         ("__ib_cache_gid_add: unable to add gid fe80::1 error=-28", False),
         ("nvme nvme2: the disk failed its self-test, is loaded", False),
+        ("NVRM: this error will be disabled in a later release", False),
     ],
 )
 def test_who_lost_something_is_told_by_the_kind_of_words(text: str, grave: bool) -> None:
@@ -213,3 +224,7 @@ def test_a_line_is_of_the_device_that_it_names(text: str, device: str) -> None:
 
 def test_every_driver_and_harmless_word_has_a_source() -> None:
     assert all(row.source for row in (*kernel_drivers.DRIVERS, *kernel_drivers.HARMLESS))
+
+
+def test_what_every_host_with_a_gpu_says_at_error_is_no_failure() -> None:
+    assert texts("kern  :err   : [   21.500000] NVRM: loading NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue") == []
