@@ -18,6 +18,8 @@ LEAST = 4
 # read, and a register one that was kept from us: those say nothing by silence.
 NOTHING = "nothing"
 TOOLS = ("nvidia-smi", "mlxlink", "mlnx_qos")
+# Of these, those whose text may end early unseen; XML that does is no XML.
+MAY_BE_CUT = ("mlxlink", "mlnx_qos")
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,9 @@ def _among(members: list[Part]) -> Iterator[Outlier]:
 def _without_cuts(part: Part, members: Sequence[Part]) -> Part:
     """Without the texts that end before those of most do: they were cut, and say nothing by silence."""
     texts = {
-        source: text for source, text in part.texts.items() if source not in TOOLS or _last(source, members) in text
+        source: text
+        for source, text in part.texts.items()
+        if source not in MAY_BE_CUT or _last(source, members) in text
     }
     return replace(part, texts=texts)
 

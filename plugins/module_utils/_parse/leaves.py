@@ -8,6 +8,7 @@ facts of is read once more here, so that a value which nobody asked for is seen 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Dict
 
 from .._ground.text import clean_lines
@@ -21,21 +22,32 @@ Leaves = Dict[str, str]
 _KEY = re.compile(r"\s*([A-Za-z][^:]{0,60}?)\s*:\s?(.*)$")
 # ``tc: 3 ratelimit: unlimited``: the number belongs to the key.
 _NUMBERED = re.compile(r"(\d{1,3})\s+(\w+:.*)$")
-# More than any tool tells of one part: a text without end is not kept.
-_MOST = 4000
+
+
+class _Numbered:
+    """Leaves in their order; one that is told again gets the next number."""
+
+    def __init__(self) -> None:
+        self.leaves: Leaves = {}
+        self._times: Counter[str] = Counter()
+
+    def put(self, name: str, value: str) -> None:
+        self._times[name] += 1
+        times = self._times[name]
+        self.leaves[name if times == 1 else f"{name}#{times}"] = " ".join(value.split())
 
 
 def of_element(element: Element) -> Leaves:
     """Below one element of an XML text."""
-    leaves: Leaves = {}
+    found = _Numbered()
     for child in element:
-        _walk(child, "", leaves)
-    return leaves
+        _walk(child, "", found)
+    return found.leaves
 
 
 def of_text(text: str) -> Leaves:
     """Lines of ``key: value`` below the title above them, and tables by the first word of a line."""
-    leaves: Leaves = {}
+    found = _Numbered()
     title = ""
     lines = clean_lines(text)
     for line, below in zip(lines, [*lines[1:], ""]):
@@ -51,11 +63,11 @@ def of_text(text: str) -> Leaves:
             numbered = _NUMBERED.match(value.strip())
             if numbered:
                 key, value = f"{key} {numbered.group(1)}", numbered.group(2)
-            _put(leaves, title + key, value)
+            found.put(title + key, value)
         elif len(words.split()) > 1:
             key, value = words.split(None, 1)
-            _put(leaves, title + key, value)
-    return leaves
+            found.put(title + key, value)
+    return found.leaves
 
 
 def _is_rule(words: str) -> bool:
@@ -67,19 +79,9 @@ def of_config(data: bytes) -> Leaves:
     return {name: f"0x{value:04x}" for name, value in pci_config.controls(data).items()}
 
 
-def _walk(node: Element, path: str, leaves: Leaves) -> None:
+def _walk(node: Element, path: str, found: _Numbered) -> None:
     if len(node):
         for child in node:
-            _walk(child, f"{path}{node.tag}/", leaves)
+            _walk(child, f"{path}{node.tag}/", found)
     else:
-        _put(leaves, path + node.tag, node.text or "")
-
-
-def _put(leaves: Leaves, name: str, value: str) -> None:
-    if len(leaves) >= _MOST:
-        return
-    key, number = name, 1
-    while key in leaves:
-        number += 1
-        key = f"{name}#{number}"
-    leaves[key] = " ".join(value.split())
+        found.put(path + node.tag, node.text or "")

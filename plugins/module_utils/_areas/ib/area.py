@@ -138,6 +138,7 @@ def _idle(facts: IbFacts, idle: list[Pair], expect: Expectations) -> Iterator[Ch
     for ca, port in idle:
         name = port_name(ca, port)
         shown = f"{port.state}/{port.physical_state}" if port.physical_state else port.state
+        mend = how_to_mend(port)
         yield failed(
             "ib.port.idle",
             name,
@@ -145,7 +146,8 @@ def _idle(facts: IbFacts, idle: list[Pair], expect: Expectations) -> Iterator[Ch
             "Active, or expected by nobody",
             "capability",
             cause=why_not_active(port),
-            remedy=how_to_mend(port),
+            # A spare one may be held down on purpose.
+            remedy=f"name the port in ibready_expect.ignore where no job uses it; else {mend}" if mend else "",
         )
         yield skipped("ib.port.state", name, "nobody counts on this port: see ib.port.idle")
     states = [port.state for ca in facts.cas for port in ca.ports]

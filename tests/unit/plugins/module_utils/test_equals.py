@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -196,3 +197,21 @@ def test_a_control_register_of_one_part_is_told_by_its_area(address: str, found:
     (check,) = [one for one in verify(tree, from_inventory(node.expect)).checks if one.result == "fail"]
     assert (check.id, check.subject) == found
     assert (check.observed, check.expected) == ("PCI config/link control: 0x0002", "0x0000")
+
+
+def test_a_gpu_with_fewer_processes_is_compared_as_the_others_are() -> None:
+    def having(at: int, processes: int, mode: str = "Enabled") -> Part:
+        listed = {f"accounted_processes/p/is_running#{number}": "1" for number in range(2, 2 + processes)}
+        told = {"persistence_mode": mode, "accounted_processes/p/is_running": "1", **listed}
+        return replace(gpu(at), texts={"nvidia-smi": told})
+
+    parts = [*(having(at, 5) for at in range(7)), having(7, 4, "Disabled")]
+    assert [(one.part.subject, one.leaf) for one in outliers(parts)] == [
+        (parts[7].subject, "nvidia-smi/persistence_mode")
+    ]
+
+
+def test_a_leaf_that_is_told_often_is_numbered_and_nothing_is_left_out() -> None:
+    element = ElementTree.fromstring("<gpu>" + "<p><pid>1</pid></p>" * 5000 + "<last>x</last></gpu>")
+    found = leaves.of_element(element)
+    assert (len(found), found["p/pid#5000"], found["last"]) == (5001, "1", "x")
