@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from .._data import kernel_drivers as known
+from .._data.kernel_faults import PASSING_S
 
 _DRIVERS = [(driver, re.compile(driver.pattern)) for driver in known.DRIVERS]
 _FAILS, _WARNS, _GRAVE, _OVER, _LINK_UP, _LINK = (
@@ -41,7 +42,8 @@ class Reading:
 
     def __init__(self) -> None:
         self._lines: dict[tuple[str, str], list[tuple[int, Unexplained]]] = {}
-        self._explained: set[str] = set()
+        # Device -> when a rule last told of its failure (None: nobody knows).
+        self._explained: dict[str, float | None] = {}
         self._place = 0
 
     def take(self, text: str, seconds: float | None, level: int | None, *, explained: bool) -> None:
@@ -51,15 +53,15 @@ class Reading:
             return
         device = device_of(text)
         key = (driver.name, device)
-        if key in self._lines and device:
-            if _OVER.search(text):
-                del self._lines[key]
-            elif _LINK_UP.search(text):
-                self._lines[key] = [line for line in self._lines[key] if not _LINK.search(line[1].text)]
+        if device and _OVER.search(text):
+            self._explained.pop(device, None)
+            self._lines.pop(key, None)
+        elif device and key in self._lines and _LINK_UP.search(text):
+            self._lines[key] = [line for line in self._lines[key] if not _LINK.search(line[1].text)]
         fails = _FAILS.search(text) is not None
         if explained:
             if fails and device:
-                self._explained.add(device)
+                self._explained[device] = seconds
             return
         warns = level == known.WARN and not driver.loud and _WARNS.search(text) is not None
         bad = fails if level is None else level <= known.ERROR or (level <= driver.least and fails) or warns
@@ -72,7 +74,14 @@ class Reading:
     def result(self) -> tuple[Unexplained, ...]:
         """Without the lesser lines of a device of which a rule tells already."""
         told = sorted((line for lines in self._lines.values() for line in lines), key=lambda line: line[0])
-        return tuple(line for _place, line in told if line.grave or line.device not in self._explained)
+        return tuple(line for _place, line in told if line.grave or not self._is_explained(line))
+
+    def _is_explained(self, line: Unexplained) -> bool:
+        """Whether a rule told of its device about then; what came long after or before is another matter."""
+        if line.device not in self._explained:
+            return False
+        told = self._explained[line.device]
+        return told is None or line.seconds is None or abs(line.seconds - told) <= PASSING_S
 
 
 def device_of(text: str) -> str:

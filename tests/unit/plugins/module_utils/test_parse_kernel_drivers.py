@@ -207,6 +207,17 @@ def test_a_line_that_a_rule_explains_is_not_told_again_nor_the_lesser_lines_of_i
     assert texts(xid, other, grave) == [other, grave]
 
 
+def test_what_a_rule_told_long_ago_or_what_is_over_hides_nothing_new() -> None:
+    known = "nvme nvme0: I/O 12 QID 3 timeout, aborting"
+    new = "nvme nvme0: the frobnicator is broken"
+    assert texts(f"[   10.000000] {known}", f"[   20.000000] {new}") == []
+    assert texts(f"[   10.000000] {known}", f"[900000.000000] {new}") == [new]
+    probe = "mlx5_core 0000:15:00.0: probe with driver mlx5_core failed with error -110"
+    over = "mlx5_core 0000:15:00.0: firmware version: 28.47.1026"
+    assert texts(probe, REFUSED) == []
+    assert texts(probe, over, REFUSED) == [REFUSED]
+
+
 @pytest.mark.parametrize(
     ("text", "device"),
     [
