@@ -55,7 +55,7 @@ class CallbackModule(CallbackBase):
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         # Of a loop the items before the failed one were done.
         self._remember(result)
-        waited = silence.seconds(result.result)
+        waited = silence.waited(result)
         if waited:
             # At what it began to hang tells most.
             silence.SILENT.setdefault(result.host.get_name(), silence.why(waited, str(result.task.get_name())))

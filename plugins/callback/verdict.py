@@ -131,7 +131,7 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
             super().v2_runner_on_ok(result)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        waited = silence.seconds(result.result)
+        waited = silence.waited(result)
         if waited:
             # Ansible's own words name neither host nor task.
             result.result["msg"] = silence.message(result.host.get_name(), waited, str(result.task.get_name()))

@@ -24,6 +24,11 @@ def seconds(result: Mapping[str, Any]) -> int:
     return 0
 
 
+def waited(result: Any) -> int:
+    """The same of a callback's result; 0 as well for work of the controller's that stands beside a host's name."""
+    return 0 if getattr(result.task, "delegate_to", None) else seconds(result.result)
+
+
 def why(waited: int, task: str) -> str:
     """What is said of the host: by whom nothing was answered, to what."""
     return f"gave no answer for {waited} s to: {task}"

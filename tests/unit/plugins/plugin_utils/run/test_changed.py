@@ -104,3 +104,11 @@ def test_the_checkout_has_it_enabled() -> None:
     settings.read(ROOT / "ansible.cfg")
     enabled = settings["defaults"]["callbacks_enabled"].split(",")
     assert CallbackModule.CALLBACK_NAME in [one.strip() for one in enabled]
+
+
+def test_work_of_the_controller_that_takes_too_long_says_nothing_of_a_host(silent: dict[str, str]) -> None:
+    callback = CallbackModule()
+    mine = result("n1", "Read the packages", is_changed=False, **TIMED_OUT)
+    mine.task.delegate_to = "localhost"
+    callback.v2_runner_on_failed(mine)
+    assert silent == {}
