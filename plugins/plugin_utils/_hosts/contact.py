@@ -52,7 +52,7 @@ def _unreachable(name: str, seen: Mapping[str, Any], said: str) -> Absent:
     sources = seen.get("ansible_inventory_sources") or ("INVENTORY",)
     given = [word for source in sources for word in ("-i", str(source))]
     ping = f"`{shlex.join(['ansible', name, *given, '-m', 'ping', '-vvv'])}`"
-    connection = str(seen.get("ansible_connection") or context.CLIARGS.get("connection") or "ssh")
+    connection = connection_of(seen)
     if connection not in SSH:
         return Absent(f"unreachable by {connection}: {said}", f"{ping} tells where it stops")
     seen = {"inventory_hostname": name, **seen}
@@ -66,6 +66,11 @@ def _unreachable(name: str, seen: Mapping[str, Any], said: str) -> Absent:
     return Absent(
         f"unreachable by ssh: {said}", f"try `{by_hand}`, as Ansible did; {ping} tells each step of its own", address
     )
+
+
+def connection_of(seen: Mapping[str, Any]) -> str:
+    """By which plugin a host is reached."""
+    return str(seen.get("ansible_connection") or context.CLIARGS.get("connection") or "ssh")
 
 
 def ssh_option(name: str, seen: Mapping[str, Any]) -> str:

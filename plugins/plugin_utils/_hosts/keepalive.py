@@ -10,10 +10,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...module_utils._ground.text import few
-from .contact import SSH, ssh_option
+from .contact import SSH, connection_of, ssh_option
 
 # What the inventory may say of a host's connection; hosts that say the same are asked for once, and so many at most.
-_SAID = ("ansible_connection", "ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args")
+_SAID = (
+    *("ansible_connection", "ansible_ssh_executable"),
+    *("ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args"),
+)
 _MOST = 8
 _SHOWN = 4
 _LIMIT_S = 10
@@ -37,7 +40,7 @@ def lacking(hostvars: Mapping[str, Any], hosts: Iterable[str]) -> str:
 
 def _waits(host: str, seen: Mapping[str, Any]) -> bool:
     """Whether ssh itself says that it would not ask; of other connections, and without its word, nobody knows."""
-    if str(seen.get("ansible_connection") or "ssh") not in SSH:
+    if connection_of(seen) not in SSH:
         return False
     seen = {"inventory_hostname": host, **{name: seen[name] for name in (*_SAID, "ansible_host") if name in seen}}
     given = [ssh_option(name, seen) for name in ("ssh_args", "ssh_common_args", "ssh_extra_args")]

@@ -9,6 +9,7 @@ error, never passed over; waived and skipped checks are skipped, with the reason
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,10 +17,9 @@ from typing import Any
 
 from ...module_utils._ground.check import FAIL, PASS, SKIP, UNKNOWN, Check, from_dict
 
-# What XML 1.0 cannot hold, not even as a reference; and what a terminal obeys that shows the file.
-_ILLEGAL = re.compile(
-    "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
+# What needs no second look. Of the others XML 1.0 cannot hold some, and a terminal that shows the file obeys some.
+_OTHER = re.compile("[^\t\n\r\x20-\x7e]")
+_OBEYED = {"Zl", "Zp"}
 _IN_TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
 _IN_ATTRIBUTES = {**_IN_TEXT, **str.maketrans({'"': "&quot;", "\n": "&#10;", "\t": "&#9;"})}
 _KINDS = ("tests", "failures", "errors", "skipped")
@@ -168,4 +168,10 @@ def _attributes(values: Mapping[str, str]) -> str:
 
 
 def _escaped(text: str, escapes: Mapping[int, str] = _IN_TEXT) -> str:
-    return _ILLEGAL.sub("\ufffd", text).translate(escapes)
+    return _OTHER.sub(_shown, text).translate(escapes)
+
+
+def _shown(match: re.Match[str]) -> str:
+    """A letter, mark or sign as it is; of controls, of what has no shape and of what ends lines that there was one."""
+    kind = unicodedata.category(match[0])
+    return "\ufffd" if kind.startswith("C") or kind in _OBEYED else match[0]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible import context
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts.keepalive import lacking
 
@@ -57,4 +58,9 @@ def test_hosts_that_are_alike_are_told_together_and_asked_for_once(
 
 def test_the_checkouts_own_settings_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANSIBLE_SSH_ARGS")
+    assert lacking({"n1": {}}, ["n1"]) == ""
+
+
+def test_a_run_by_another_connection_is_not_asked_of_ssh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(context, "CLIARGS", {"connection": "local"})
     assert lacking({"n1": {}}, ["n1"]) == ""

@@ -86,7 +86,10 @@ def test_every_host_is_a_suite_and_every_check_a_case() -> None:
     assert suites["n1"].attrib["timestamp"] == "2026-11-22T19:41:00"
 
 
-@pytest.mark.parametrize("letter", [*map(chr, range(0x7F, 0xA0)), *"\u200e\u200f\u202a\u202e\u2066\u2069", "\x1b"])
+@pytest.mark.parametrize(
+    "letter",
+    [*map(chr, range(0x7F, 0xA0)), *"\u200e\u200f\u202a\u202e\u2066\u2069\u061c\u200b\u2028\ufeff\ue000", "\x1b"],
+)
 def test_a_terminal_that_shows_the_file_obeys_nobody(letter: str) -> None:
     report = copy.deepcopy(runs.run(runs.MIXED))
     for check in report["hosts"]["n2"]["checks"]:
