@@ -2,7 +2,7 @@
 """Nodes as they were: saved as images once they are converged, and back from them in seconds.
 
 A saved sandbox lasts as long as its state directory: `up` and `down` take it away. What is in memory alone, like loaded
-modules and running parameters, comes back as after a reboot.
+modules and running parameters, comes back as after a reboot; what container engines stored does not come back.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ from sandbox.config import NODES, Sandbox
 from sandbox.errors import SandboxError
 from sandbox.steps import Say, locked, step
 from sandbox.vendor import sandboxed as vendor
-
-# What belongs to the sandbox and not to what its nodes are.
-_LASTING = ("id_ed25519", "id_ed25519.pub")
 
 
 def is_saved(box: Sandbox) -> bool:
@@ -43,7 +40,9 @@ def save(box: Sandbox, say: Say) -> None:
             shutil.rmtree(fresh, ignore_errors=True)
             fresh.mkdir()
             for file in _files(box.state):
-                shutil.copy2(file, fresh)
+                # Who may log in is settled anew at each restore.
+                if file.stem != box.private_key.name:
+                    shutil.copy2(file, fresh)
             # In place only when it is whole.
             fresh.rename(box.saved)
 
@@ -55,19 +54,19 @@ def restore(box: Sandbox, say: Say) -> None:
     with locked(box):
         if not is_saved(box):
             raise SandboxError(f"{box.name} was not saved: `python -m sandbox save` while it is up and well")
-        fabric = _fabric_image(box)
+        node_image, fabric = json.loads((box.saved / "sandbox.json").read_text())["images"]
         try:
             with step(say, "remove what was left"):
                 podman.remove(box)
                 spoilt = bool(record.active(box))
+                # The key stays until it is made anew: by it a state directory is known to be one.
                 for file in _files(box.state):
-                    if file.name not in _LASTING:
+                    if file != box.private_key:
                         file.unlink()
                 for file in _files(box.saved):
-                    if file.name not in _LASTING:
-                        shutil.copy2(file, box.state)
+                    shutil.copy2(file, box.state)
                 if spoilt:
-                    vendor.refresh(box, _node_image(box), say)
+                    vendor.refresh(box, node_image, say)
                 lifecycle.make_network(box)
             login = parcel.for_saved_node(keys.for_operator(box))
             tags = {node: box.saved_image(node) for node in NODES}
@@ -87,16 +86,3 @@ def _commit(box: Sandbox, node: str) -> None:
 
 def _files(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.is_file()]
-
-
-def _node_image(box: Sandbox) -> str:
-    return str(_settings(box)["images"][0])
-
-
-def _fabric_image(box: Sandbox) -> str:
-    return str(_settings(box)["images"][1])
-
-
-def _settings(box: Sandbox) -> dict[str, list[str]]:
-    settings: dict[str, list[str]] = json.loads((box.saved / "sandbox.json").read_text())
-    return settings

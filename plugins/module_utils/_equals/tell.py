@@ -60,7 +60,8 @@ def said(leaf: str) -> str:
 
 
 def _is_told(one: Outlier, failures: Sequence[Check]) -> bool:
-    """Whether another check failed for this: of the part, and by the same source or as the row says."""
+    """Whether a check of this part failed that the row names; without one, any that looks at the same source, for what
+    the part differs in may follow from that."""
     row = row_of(one.leaf)
     names = {one.part.subject, *one.part.names}
     mine = [check.id for check in failures if not names.isdisjoint((check.subject, *check.subject.split("/")))]

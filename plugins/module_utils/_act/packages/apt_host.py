@@ -272,8 +272,11 @@ class AptHost:
             found.append(f"{updates} cannot be read: {exc.strerror}")
         broken = [entry.name for entry in self.installed().values() if not entry.whole]
         found += [f"{name} is not installed to the end" for name in sorted(broken)]
-        # What half an installation lacks, its own end brings.
-        return found or apt_text.unmet(self._asked().stdout)
+        if found:
+            return found  # What half an installation lacks, its own end brings.
+        done = self._asked()
+        lacking = apt_text.unmet(done.stdout)
+        return lacking or ([] if done.rc == 0 else [f"apt-get check: {failures.said(done.stderr)}"])
 
     def repair(self, ours: Sequence[Part]) -> list[str]:
         """Let dpkg and apt end what was begun; what removes others' packages is refused."""

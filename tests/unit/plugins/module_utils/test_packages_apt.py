@@ -19,6 +19,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.apt 
 from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.bring import Bringer
 from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import Change, Outcome, PackageError
 from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.survey import Order
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.dkms_status import DkmsModule
 from tests.unit.apt_world import CAN_RUN, AptWorld, Deb, DebRepository, Signer
 from tests.unit.openpgp_keys import compressed
@@ -806,3 +807,10 @@ def test_what_another_plan_brought_is_not_missed(world: AptWorld, repository: De
     noted = json.loads(place.read_text())
     place.write_text(json.dumps({**noted, "packages": [*noted["packages"], "another"], "wanted": sorted(wanted)}))
     assert not bring(world, [entry], parts, check=True).changes
+
+
+def test_an_apt_that_cannot_look_is_no_whole_one(world: AptWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    manager = world.manager()
+    assert manager.damage() == []
+    monkeypatch.setattr(manager, "_asked", lambda: Output(100, "", "E: The status file could not be parsed"))
+    assert manager.damage() == ["apt-get check: E: The status file could not be parsed"]
