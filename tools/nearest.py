@@ -11,7 +11,7 @@ from tools.lint_changed import changed
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "ansible_collections.ibready.cluster."
-FOLDERS = ("plugins", "sandbox", "tools", "tests/gauntlet", "tests/unit")
+FOLDERS = ("plugins", "sandbox", "tools", "tests")
 # Of each file that differs: mutants showed that the nearest few see most of what goes wrong.
 MOST = 8
 
@@ -43,14 +43,14 @@ def importers() -> dict[str, set[str]]:
 
 
 def nearest(path: str, known: dict[str, set[str]]) -> list[str]:
-    """The test files that reach a file, those by the shortest chain and of its name first."""
+    """The unit tests that reach a file, those by the shortest chain and of its name first."""
     far, ring = {path: 0}, [path]
     while ring:
         further = {one for name in ring for one in known[name] if one not in far}
         far.update(dict.fromkeys(further, far[ring[0]] + 1))
         ring = sorted(further)
     stem = Path(path).stem.strip("_")
-    tests = [one for one in far if Path(one).name.startswith("test_")]
+    tests = [one for one in far if one.startswith("tests/unit/") and Path(one).name.startswith("test_")]
     return sorted(tests, key=lambda one: (far[one], stem not in Path(one).stem, one))
 
 
@@ -60,8 +60,7 @@ def chosen(files: list[str]) -> list[str]:
     found: dict[str, None] = {}
     for path in files:
         if path in known:
-            tests = [one for one in nearest(path, known) if one.startswith("tests/unit/")]
-            found.update(dict.fromkeys(tests[:MOST]))
+            found.update(dict.fromkeys(nearest(path, known)[:MOST]))
     return list(found)
 
 

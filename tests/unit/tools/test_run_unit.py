@@ -26,6 +26,12 @@ def test_the_nearest_tests_are_run() -> None:
     assert run("unit", TELLS) == (0, "-m pytest -q tests/unit/a.py tests/unit/b.py")
 
 
+@pytest.mark.parametrize(("pytest_ends", "status"), [(5, 0), (1, 1), (2, 1)])
+def test_nearest_tests_that_are_all_thorough_are_no_failure(pytest_ends: int, status: int) -> None:
+    tells = f'if [ "$2" = tools.nearest ]; then echo tests/unit/a.py; else return {pytest_ends}; fi'
+    assert run("unit", tells)[0] == status
+
+
 def test_where_nobody_tells_what_differs_it_is_no_success() -> None:
     status, said = run("unit", "return 1")
     assert status != 0
