@@ -15,7 +15,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run.read import read
 from tests import cases
-from tests.system.conftest import ROOT, Box, command, run
+from tests.system.conftest import ROOT, Box, command, run, said
 from tools import build
 
 # A tool that never ends, in front of the real one; it says that it was started.
@@ -62,7 +62,7 @@ def test_collect_brings_home_a_bundle_of_every_host(ready: Box, tmp_path: Path) 
     before = ready.root("node1", STATE)
     done = ready.playbook("playbooks/collect.yml", "-e", json.dumps({"ibready_bundle_dir": str(tmp_path / "b b")}))
     assert done.returncode == 0, done.stdout
-    assert f"Bundles: {tmp_path / 'b b'}/HOST and HOST.tar.gz, of node1, node2, node3" in done.stdout
+    assert f"3 bundles are in {tmp_path / 'b b'}: a folder HOST and HOST.tar.gz of each host" in said(done.stdout)
     assert ready.root("node1", STATE) == before
     for node in ("node1", "node2", "node3"):
         with tarfile.open(tmp_path / f"b b/{node}.tar.gz") as archive:

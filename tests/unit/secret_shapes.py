@@ -302,7 +302,15 @@ def _program(draw: st.DrawFn) -> tuple[str, str]:
             "podman --log-level=debug login -p={0} r",
             "helm registry login r -p {0}",
         ),
-        *("echo {0} | sudo -S true", "printf '{0}' | docker login --password-stdin r", "echo 'root:{0}' |chpasswd"),
+        *("echo root:{0} | sudo /usr/sbin/chpasswd", "echo {0}|sudo --stdin ls", "echo '{0}' | tee x | sudo -S id"),
+        *("echo {0} | kinit admin", "sudo -S ls <<< '{0}'", "chpasswd <<< root:{0}", "ldapcompare -w {0} -x"),
+        *("curl -sSu a:{0} https://h/", "curl -u a:b --proxy-user c:{0} https://h/"),
+        *(
+            "snmpwalk -v3 -A x -x AES -X {0} h",
+            "echo {0} | sudo -S true",
+            "printf '{0}' | docker login --password-stdin r",
+            "echo 'root:{0}' |chpasswd",
+        ),
         *(
             "sshpass -p {0} ssh h",
             "curl -u me:{0} https://h/",

@@ -8,6 +8,7 @@ expression here looks at a text more often than once: a hostile line has megabyt
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from typing import Any, Mapping
@@ -86,26 +87,30 @@ _XML = re.compile(
     r"(?!\s)(?:<!\[CDATA\[(?:(?!\]\]>)[\s\S]){0,16384}(?:\]\]>)?|[^<]+(?=</))",
     re.IGNORECASE,
 )
-# Programs, and their options that a secret follows; where nothing may stand between, "" ends the option.
+# Programs, and the options that a secret follows; _BETWEEN where blanks or = may stand before it.
 _BETWEEN = r"[ \t=]*"
 _PROGRAMS = (
     (r"sshpass|ipmitool", rf"-[pP]{_BETWEEN}"),
-    (r"curl", rf"(?:-u|--user|--proxy-user){_BETWEEN}"),
+    (r"curl", rf"(?:-[A-Za-z]{{0,6}}[uU]|--user|--proxy-user){_BETWEEN}"),
     (r"(?:mysql|mariadb)(?:-?(?:dump|admin|import|check))?", r"-p(?=[^\s,;|&)\]-])"),
     (r"(?:docker|podman|nerdctl|helm|buildah|skopeo|oras|crane)[ \t][^\n|;&]{0,40}?\blogin", rf"-p{_BETWEEN}"),
     (r"redis-cli", rf"-a{_BETWEEN}"),
     (r"mongo(?:sh|dump|restore)?", rf"-p{_BETWEEN}"),
-    (r"ldap(?:search|modify|add|delete|passwd|whoami)", rf"-w{_BETWEEN}"),
+    (r"ldap\w{3,8}", rf"-w{_BETWEEN}"),
     (r"(?:smbclient|rpcclient|lftp)", rf"-[uU]{_BETWEEN}"),
     (r"snmp(?:b?walk|b?get|bulkwalk|bulkget|getnext|set|table|trap)", rf"-[cAX]{_BETWEEN}"),
     (r"xfreerdp", r"/p:"),
 )
 # Who reads a secret from what is piped into it.
 _READS = (
-    r"sudo\b[^\n|]{0,80}[ \t]-\w{0,8}S\b|chpasswd\b|passwd\b|cryptsetup\b"
+    r"(?:(?:sudo|doas|env)\b(?:[ \t]{1,8}-\w{1,16}){0,4}[ \t]{1,8})?"
+    r"(?:/[\w./-]{1,64}/)?(?:chpasswd|passwd|cryptsetup|kinit)\b"
+    r"|sudo\b[^\n|]{0,80}[ \t](?:-\w{0,8}S\b|--stdin\b)"
     r"|[^\n|]{0,120}--(?:password|passphrase|token)[\w-]{0,16}stdin"
 )
 _PIPED = re.compile(rf"\|[ \t]{{0,8}}(?:{_READS})")
+# The same of a word: `sudo -S ls <<< x`.
+_HERE = re.compile(rf"((?:(?<![\w.-])(?:{_READS}))[^\n]{{0,120}}?<<<[ \t]{{0,8}})((?:\"[^\"\n]*\"|'[^'\n]*'|\S)+)")
 _SAYS = re.compile(r"\b(?:echo|printf)[ \t]{1,8}")
 # To its end, as a shell reads it.
 _WORD = r"(?:\"[^\"\n]*\"|'[^'\n]*'|\S)+"
@@ -121,7 +126,6 @@ _SHAPES = (
     re.compile(rf"({_NAME} (?:set (?:by environment )?to|invalid value) )\S+", re.IGNORECASE),
     re.compile(rf"((?:\A|\n)set\t[\w.-]{{0,80}}?{_NAME}\t)[^\t\n]+", re.IGNORECASE),
     re.compile(r"(\b(?:bearer|basic)[ \t]{1,8})[\w.~+/-]{16,}={0,2}", re.IGNORECASE),
-    *(re.compile(rf"(\b(?:{program})\b[^\n]{{0,200}}?[ \t]{option}){_WORD}") for program, option in _PROGRAMS),
     # Who has such an address may post there.
     re.compile(
         r"(https?://(?:hooks\.[^\s/\"'<>]{1,100}/(?:services/)?"
@@ -137,15 +141,28 @@ _SHAPES = (
     re.compile(r"(\{(?:S?SHA(?:[-_]?(?:256|384|512))?|S?MD5|CRYPT|PBKDF2[\w-]{0,16}|ARGON2)\})[\w+/=$.,-]{8,}"),
 )
 
+_COMMANDS = [
+    (re.compile(rf"(\b(?:{program})\b)([^\n]*)"), re.compile(rf"([ \t]{option}){_WORD}"))
+    for program, option in _PROGRAMS
+]
+_FAR = 200
+
 
 def masked(text: str) -> str:
     """The text with what is secret in it masked; masked again, it is the same."""
     text = _ADDRESS.sub(_login, _PEM.sub(rf"\1{MASK}", text))
     if "</" in text or "<![" in text:
         text = _XML.sub(rf"\1{MASK}", text)
-    for shape in _SHAPES:
+    for shape in (*_SHAPES, _HERE):
         text = shape.sub(rf"\1{MASK}", text)
+    for command, option in _COMMANDS:
+        text = command.sub(functools.partial(_options, option), text)
     return _masked(_piped(text), MASK)
+
+
+def _options(option: re.Pattern[str], command: re.Match[str]) -> str:
+    """A command line with the word after each such option masked; far behind, they are another command's."""
+    return command[1] + option.sub(lambda found: f"{found[1]}{MASK}" if found.start() <= _FAR else found[0], command[2])
 
 
 def masked_values(value: Any, key: str) -> Any:
@@ -183,11 +200,12 @@ def _login(found: re.Match[str]) -> str:
 def _piped(text: str) -> str:
     """The text without what a shell says into the pipe of a program that reads a secret from there."""
     reported: list[str] = []
-    done = 0
+    done = looked = 0
     for pipe in _PIPED.finditer(text):
         end = pipe.start()
-        near = max(done, end - 16 * _NEAR)
-        says = _SAYS.search(text, max(near, text.rfind("\n", near, end) + 1, text.rfind("|", near, end) + 1), end)
+        near = max(done, looked, end - 16 * _NEAR)
+        looked = end - 16  # Up to here nobody says anything, but for a word that begins just before.
+        says = _SAYS.search(text, max(near, text.rfind("\n", near, end) + 1), end)
         if says:
             said = text[says.end() : end]
             reported += text[done : says.end()], MASK, said[len(said.rstrip()) :]
