@@ -109,7 +109,7 @@ class EngineAction(ActionBase):
                 )
             except AnsibleError as exc:
                 # A kind of its own means more to Ansible: that the host is unreachable.
-                if type(exc) is not AnsibleError or not _next(str(exc)):
+                if exc.__class__ is not AnsibleError or not _next(str(exc)):
                     raise
                 raise AnsibleError(f"{exc}. {_next(str(exc))}") from exc
             except BaseException as exc:

@@ -35,6 +35,7 @@ _EXTENDED = (
     *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
 )
+_SPARSE = tarfile.GNUTYPE_SPARSE
 _BLOCK = 1 << 20
 # What the archive is to blame for, and not the controller.
 _THEIRS = (errno.EEXIST, errno.EINVAL, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOTDIR)
@@ -121,15 +122,16 @@ def _tried(archive: Path, place: Path, only: str) -> tuple[bool, int, str]:
 class _Header(tarfile.TarInfo):
     """Of the headers that tarfile is clever about only those of collect's, and no larger: it reads them whole."""
 
-    def _proc_member(self, archive: Any) -> Any:
+    # Python names it so; within, it hides the module.
+    def _proc_member(self, tarfile: Any) -> Any:
         if self.type in _EXTENDED:
-            archive.headers += 1
-            archive.header_bytes += self.size
-            if not 0 <= self.size <= _HEADER or archive.header_bytes > _HEADERS:
-                raise UnpackError(f"{archive.name} holds a header that is too long for a bundle")
-        elif self.type == tarfile.GNUTYPE_SPARSE:
+            tarfile.headers += 1
+            tarfile.header_bytes += self.size
+            if not 0 <= self.size <= _HEADER or tarfile.header_bytes > _HEADERS:
+                raise UnpackError(f"{tarfile.name} holds a header that is too long for a bundle")
+        elif self.type == _SPARSE:
             self._sparse()
-        return super()._proc_member(archive)  # type: ignore[misc]
+        return super()._proc_member(tarfile)  # type: ignore[misc]
 
     def _sparse(self, *_unused: Any) -> None:
         raise UnpackError(f"the archive holds {self.name[:_SHOWN]!r}, a sparse file: a bundle has none")

@@ -30,7 +30,7 @@ def missed(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, str]:
 
 def _there(port: str, now: Mapping[str, Any]) -> bool:
     """Whether the run's host has that port; one that tells no ports may have it still."""
-    name, _, mine = port.partition(" ")
+    name, _blank, mine = port.partition(" ")
     host = now["hosts"].get(name)
     told = host["facts"]["ib"] if host else None
     if not told:

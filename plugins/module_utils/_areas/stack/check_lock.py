@@ -57,7 +57,7 @@ def _nothing(lock: Mapping[str, Any], machine: Machine) -> Check:
     plan = f"the plan of class {lock.get('class')}"
     of = lock.get("of") or {}
 
-    def compare(_: tuple[PciFunction, ...]) -> Check:
+    def compare(_found: tuple[PciFunction, ...]) -> Check:
         new = [
             what
             for what, planned, there in (

@@ -20,7 +20,7 @@ def chinese(said: str) -> str:
     known = _known()
     if said in known:
         return known[said]
-    phrase, _, rest = said.partition("; ")
+    phrase, _joint, rest = said.partition("; ")
     return f"{known[phrase]}\uff1b{known[rest]}" if phrase in known and rest in known else ""
 
 

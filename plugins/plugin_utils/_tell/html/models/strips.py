@@ -84,7 +84,7 @@ def read(run: Mapping[str, Any]) -> list[Strip]:
 
 def _split(strip: Strip, asked: list[str], classes: list[tuple[str, set[str]]]) -> Iterator[Strip]:
     """By class; hosts that did not tell what they are stand with the biggest."""
-    known = set[str]().union(*(hosts for _, hosts in classes))
+    known = set[str]().union(*(hosts for _name, hosts in classes))
     unknown = {*asked, *strip.values} - known
     for number, (name, hosts) in enumerate(classes or [("", unknown)]):
         mine = hosts if number else hosts | unknown

@@ -99,7 +99,7 @@ def _together(some: Sequence[Row]) -> Row:
 
 def _row(hosts: Names, verdicts: tuple[str, ...], runs: Sequence[str]) -> Row:
     seen = [(number, verdict) for number, verdict in enumerate(verdicts) if verdict != ABSENT]
-    changes = sum(one != other for (_, one), (_, other) in pairwise(seen))
-    last = next((place for place, (_, verdict) in reversed(list(enumerate(seen))) if verdict not in _BAD), -1)
-    bad = [number for number, _ in seen[last + 1 :]]
+    changes = sum(one != other for one, other in pairwise(verdict for _number, verdict in seen))
+    last = next((place for place, (_number, verdict) in reversed(list(enumerate(seen))) if verdict not in _BAD), -1)
+    bad = [number for number, _verdict in seen[last + 1 :]]
     return Row(hosts, verdicts, changes, len(bad), moment(runs[bad[0]]) if bad else "", last < 0)
