@@ -13,14 +13,15 @@ NOT_GIVEN = "not in the bundle"
 
 
 class Pasted:
-    """``texts``: by evidence name what the command printed; how it ended nobody told. ``beside``: the same of
-    the hosts that its log of a job names."""
+    """``texts``: by evidence name what the command printed; how it ended nobody told. ``host``: "" where no line
+    names it. ``beside``: the same of the hosts that its log of a job names."""
 
     recorded = True
 
-    def __init__(self, texts: Mapping[str, str], beside: Iterable[Mapping[str, str]] = ()) -> None:
+    def __init__(self, texts: Mapping[str, str], host: str = "", beside: Iterable[Pasted] = ()) -> None:
         self._texts = texts
-        self.beside = tuple(map(Pasted, beside))
+        self.host = host
+        self.beside = tuple(beside)
 
     def run(self, name: str, *args: str) -> Output:
         """The text that was given for this command."""

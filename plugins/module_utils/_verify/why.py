@@ -13,6 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any, Iterable, Mapping, Sequence
 
+from .._areas.nccl import observe_rdma
 from .._evidence.pasted import NOT_GIVEN, Pasted
 from .._evidence.sources import COMMANDS
 from .._expect.expectations import Expectations, from_inventory
@@ -157,13 +158,18 @@ class Heard:
             if not guessed:
                 self.unread.append(f"{label}: {_why_unread(typed.tool, piece)}")
                 continue
+            of_job = "nccl_log" in guessed
             for part in prefix.parts(guessed[0], piece):
-                self._put(part.who or host, label, guessed[0], part.text)
+                text_of = _devices(guessed[0], part.text) if of_job else ""
+                self._put(part.who or host, label, guessed[0], text_of or part.text)
                 self._time(part.who or host, label, guessed[0], part.text)
             for tool in guessed[1:]:
                 part = prefix.parts(tool, piece)[0]
-                if tool not in _ALSO and {tool, guessed[0]} not in _ONE_TEXT and _complains(tool, part.text):
-                    self._put(part.who or host, label, tool, part.text)
+                if tool in _ALSO or {tool, guessed[0]} in _ONE_TEXT:
+                    continue
+                text_of = _devices(tool, part.text) if of_job else ""
+                if text_of or _complains(tool, part.text):
+                    self._put(part.who or host, label, tool, text_of or part.text)
             for tool in (tool for tool in _ALSO if tool != guessed[0]):
                 # What a job prints holds lines of NCCL's, and what people paste lines of the kernel's.
                 for part in prefix.parts(tool, piece):
@@ -226,6 +232,14 @@ def _goes_on(tool: str, text: str, mark: str) -> bool:
     after = names.times(tool, "".join(lines[last[0] :])) if last else None
     # The step in which a rank failed may end for the others.
     return after is not None and len({step.step for step in after.steps}) > 1
+
+
+def _devices(tool: str, text: str) -> str:
+    """Without NCCL's lines what the text shows of RDMA devices, which tell how to judge the log; "" where nothing."""
+    if tool in _OF_JOBS:
+        return ""
+    bare = "".join(line for line in text.splitlines(keepends=True) if not _NCCL.search(line))
+    return bare if observe_rdma.of_job(Pasted({tool: bare})) else ""
 
 
 def _complains(tool: str, text: str) -> bool:
@@ -306,18 +320,20 @@ def _looked(host: Host, known: bool) -> bool:
     return (job or host.passed > 0) and not host.open and not host.partly
 
 
-def _beside(name: str, every: Mapping[str, Mapping[str, str]]) -> list[Mapping[str, str]]:
+def _beside(name: str, every: Mapping[str, Mapping[str, str]]) -> list[Pasted]:
     """What was given of the other hosts that this one's log of a job names."""
     log = every[name].get("nccl_log")
     if log is None or len(every) == 1:
         return []
     ranks = names.facts("nccl_log", log)[0]["ranks"]
     named = {rank["host"].partition(".")[0] for rank in ranks if rank["host"]}
-    return [texts for other, texts in every.items() if other != name and other.partition(".")[0] in named]
+    return [
+        Pasted(texts, other) for other, texts in every.items() if other != name and other.partition(".")[0] in named
+    ]
 
 
-def _host(name: str, texts: dict[str, str], expect: Expectations, beside: Sequence[Mapping[str, str]]) -> Host:
-    checks = tuple(verify(Pasted(texts, beside), expect, _AREAS).checks)
+def _host(name: str, texts: dict[str, str], expect: Expectations, beside: Sequence[Pasted]) -> Host:
+    checks = tuple(verify(Pasted(texts, name, beside), expect, _AREAS).checks)
     bad = folded(model.trouble([check for check in checks if check.result == model.FAIL]))
     open_ = tuple(_open(checks, texts))
     read = {tool: names.read(tool, text) for tool, text in texts.items()}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..._data import nccl_log as data
 from ..._expect.expectations import CAPABILITY, Expectations, Expected
 from ..._ground.check import Check, failed, skipped, unknown
+from ..._ground.text import few
 from ..._parse._nccl_facts import SOCKET, NcclLog, Rank, over_tcp
 from ..machine.facts import MELLANOX, Machine
 from .check_log_ranks import RDMA, is_rdma, names, on_one_host
@@ -16,6 +17,7 @@ from .facts import Rdma
 LOG = "nccl_log"
 _NETWORK = "nccl.log.network"
 _NO_PORT = "no_ib_device"
+_NAMED = 3
 # What keeps NCCL from RDMA, the surest first.
 _AGAINST = (
     "ib_disabled",
@@ -43,7 +45,7 @@ def judge(
     cause, remedy = why(log, seen)
     if rdma is False:
         said = f"; its log says: {cause}" if cause else ""
-        return replace(skipped(_NETWORK, LOG, f"no HCA on the PCI bus{said}"), observed=observed)
+        return replace(skipped(_NETWORK, LOG, f"no HCA on the PCI bus{_whose(log, seen)}{said}"), observed=observed)
     if rdma is None and (on_one_host(log) is None or machine.pci.known):
         doubt = "nobody could tell whether this host has RDMA devices"
         if on_one_host(log) is None:
@@ -84,6 +86,18 @@ def _of_ports(log: NcclLog, seen: tuple[Rdma, ...]) -> tuple[str, ...]:
         *((f"NCCL_IB_HCA is {named}",) if named else ()),
         *((f"{counted.tool} shows {counted.active or 'no'} Active ports",) if counted else ()),
     )
+
+
+def _whose(log: NcclLog, seen: tuple[Rdma, ...]) -> str:
+    """Of which of the job's hosts the bus was shown; "" of the host that is judged itself."""
+    if not seen:
+        return ""
+    shown = sorted({tool.host.partition(".")[0] for tool in seen if tool.host})
+    if not shown:
+        ran = f"; the job ran on {few(log.hosts, _NAMED)}" if log.hosts else ""
+        return f" of one host, which no line names{ran}"
+    others = [host for host in log.hosts if host.partition(".")[0] not in shown]
+    return f" of {few(shown, _NAMED)}" + (f"; nobody showed that of {few(others, _NAMED)}" if others else "")
 
 
 def _rails(expect: Expectations) -> list[Expected]:

@@ -102,11 +102,12 @@ _LIBRARY = ("path", "real", "version", "cuda", "machine")
 @dataclass(frozen=True)
 class Rdma:
     """RDMA devices as one tool shows them; none where it shows a whole bus without. ``active``: how many of
-    their ports are Active, None of a tool that tells nothing of ports."""
+    their ports are Active, None of a tool that tells nothing of ports. ``host``: "" where no line names it."""
 
     tool: str
     devices: tuple[str, ...]
     active: int | None = None
+    host: str = ""
 
 
 @dataclass(frozen=True)

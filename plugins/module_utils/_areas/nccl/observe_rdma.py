@@ -25,17 +25,18 @@ def of_job(evidence: Evidence) -> tuple[Rdma, ...]:
 
 
 def _seen(evidence: Evidence) -> Iterator[Rdma]:
+    host = getattr(evidence, "host", "")
     said = ask.command(evidence, "ibstat", ibstat.parse, ok=None)
     every: dict[str, tuple[Ca, ...]] = {"ibstat": said.value.cas if said.value else ()}
     for tool, cas in {**every, **observe_reported.ask(evidence).cas}.items():
         if cas:
             active = sum(port.state == _ACTIVE for ca in cas for port in ca.ports)
-            yield Rdma(tool, tuple(ca.name for ca in cas), active)
+            yield Rdma(tool, tuple(ca.name for ca in cas), active, host)
     bus = ask.command(evidence, "lspci", lspci.parse, ok=None).value
     if bus is not None:
         hcas = tuple(device.bus_id for device in bus.devices if device.kind == lspci.HCA)
         if hcas or _has_none(bus):
-            yield Rdma("lspci", hcas)
+            yield Rdma("lspci", hcas, host=host)
 
 
 def _has_none(bus: Lspci) -> bool:

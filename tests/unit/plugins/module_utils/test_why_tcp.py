@@ -61,6 +61,8 @@ FORMS = {
     "files, the log last": lambda tools, text: [*(TOOLS[tool] for tool in tools), text],
     "prompts of a user": lambda tools, text: [prompts("root@node1:~# ", tools, text)],
     "prompts": lambda tools, text: [prompts("$ ", tools, text)],
+    "one file": lambda tools, text: ["".join((*(TOOLS[tool] for tool in tools), text))],
+    "one file, the log first": lambda tools, text: ["".join((text, *(TOOLS[tool] for tool in tools)))],
     "the log beside prompts": lambda tools, text: [text, prompts("[root@node1 ~]# ", tools, "")],
 }
 
@@ -82,7 +84,8 @@ def checks(*texts: str, check: str = "nccl.log.network") -> list[model.Check]:
 
 TWO = ("node1", "node2")
 CASES = [
-    *((reason, tools, form, TWO[:1]) for reason in (OFF, NONE) for tools in BESIDE for form in FORMS),
+    *((OFF, tools, form, TWO[:1]) for tools in BESIDE for form in FORMS),
+    *((NONE, tools, form, TWO[:1]) for tools in BESIDE for form in FORMS if "one file" not in form),
     *((reason, tools, "files", hosts) for reason in REASONS for tools in BESIDE[:2] for hosts in (TWO[:1], TWO)),
 ]
 
@@ -149,6 +152,29 @@ def test_a_host_that_is_known_to_have_no_hca_is_no_alarm(
     assert (found.result, found.severity == "warning") == (result, result == model.FAIL)
     # What the log says is told all the same.
     assert any("switched off by a setting" in line for line in asked(capsys, tmp_path, text, lspci)[1])
+
+
+@pytest.mark.parametrize(
+    ("prompt", "told"),
+    [
+        ("root@node1:~# lspci\n", "no HCA on the PCI bus of node1; nobody showed that of node2"),
+        ("", "no HCA on the PCI bus of one host, which no line names; the job ran on node1, node2"),
+    ],
+)
+def test_a_bus_without_an_hca_is_told_with_its_host(
+    prompt: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = log(OFF, hosts=("node1", "node2"))
+    (found,) = checks(text, f"{prompt}{BRIDGE}{VIRTIO}")
+    assert found.cause.startswith(f"{told}; its log says: ")
+    assert any(told in line for line in asked(capsys, tmp_path, text, f"{prompt}{BRIDGE}{VIRTIO}")[1])
+
+
+@pytest.mark.parametrize("log_first", [False, True])
+def test_a_whole_bus_in_the_log_s_own_file_is_read_as_in_one_of_its_own(log_first: bool) -> None:
+    parts = [BRIDGE + VIRTIO, log(OFF, hosts=("node1", "node2"))]
+    (found,) = checks("".join(reversed(parts) if log_first else parts))
+    assert (found.result, "of one host, which no line names" in found.cause) == (model.SKIP, True)
 
 
 def test_tools_of_a_host_that_the_log_does_not_name_tell_nothing_of_its_job() -> None:
