@@ -104,6 +104,11 @@ class ActionModule(SiteAction):
             switches=switches,
         )
         sources = inventory.sources(variables)
+        groups, left = inventory.groups(variables["groups"], report["hosts"])
+        if left:
+            self._display.warning(
+                f"the report has the {len(groups)} smallest groups of the inventory; {left} more are left out"
+            )
         run = build.Run(
             playbooks=_playbooks(),
             size=size,
@@ -111,7 +116,7 @@ class ActionModule(SiteAction):
             limit=str(variables.get("ansible_limit") or ""),
             check_mode=bool(self._task.check_mode),
             cluster=args["cluster"] or inventory.cluster(sources),
-            groups=inventory.groups(variables["groups"], report["hosts"]),
+            groups=groups,
             inventory=sources,
         )
         found = build.complete(

@@ -170,7 +170,7 @@ from ..module_utils._data.nccl_reading import SYSTEM_FILE
 from ..module_utils._ground import paths, state, warn
 from ..module_utils._ground.command import Missing, Unavailable
 from ..module_utils._ground.keyvalue import ConfError
-from ..module_utils._ground.text import sendable
+from ..module_utils._ground.text import few, sendable
 from ..module_utils._nccl import lint
 from ..module_utils._nccl.conf import as_bytes, as_text, parse
 from ..module_utils._nccl.derived import Setting
@@ -229,7 +229,7 @@ def _judged(settings: tuple[Setting, ...], version: Release | None, known: froze
     found = lint.problems(bare, version, known)
     wrong = [problem for problem in found if problem.severity == ERROR]
     if wrong:
-        raise ConfError("; ".join(_told(problem) for problem in wrong[:_MOST_TOLD]))
+        raise ConfError(few([_told(problem) for problem in wrong], _MOST_TOLD, "; "))
     return found
 
 
@@ -249,6 +249,8 @@ def _apply(module: AnsibleModule) -> dict[str, Any]:
         module.warn(_told(doubt))
     for problem in new.foreign[:_MOST_TOLD]:
         warn.of_host(module, problem.told(path))
+    if len(new.foreign) > _MOST_TOLD:
+        warn.of_host(module, f"{path}: {len(new.foreign) - _MOST_TOLD} more of its lines; `problems` has all")
     gone = module.params["exclusive"] and before is not None and not new.text
     places = {line.name: line.number for line in parse(new.text, version or NEWEST)}
     result: dict[str, Any] = {

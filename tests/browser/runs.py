@@ -155,7 +155,7 @@ def build(
     names = [host.name for host in hosts]
     size = 16 if count > 16 else 4
     racks = {f"rack{at // size + 1:02}": names[at : at + size] for at in range(0, count, size)}
-    groups = inventory.groups({"all": names, "gpu": names, **racks}, names)
+    groups, _left = inventory.groups({"all": names, "gpu": names, **racks}, names)
     run = told.Run(["playbooks/verify.yml"], size=count, fail_on="not_ready", cluster="sim-a", groups=groups)
     listened = changed.Reported()
     listened.begin(created - datetime.timedelta(minutes=4))

@@ -21,7 +21,7 @@ from .settings import Settings
 _OFTEN_S, _SELDOM_S = 1800.0, 6 * 3600.0
 _RECENT_S, _OLD_S = 86400.0, 30 * 86400.0
 # Of a node whose clock jumps: never more than these.
-_MOST = 200
+_KEEP = 200
 _BOOT, _UPTIME = "/proc/sys/kernel/random/boot_id", "/proc/uptime"
 
 Ports = Mapping[str, Mapping[str, int]]
@@ -52,7 +52,7 @@ def remember(settings: Settings, ports: Ports, now: float) -> bool:
     if kept and kept[-1]["boot"] == boot and now - kept[-1]["at"] < _OFTEN_S:
         return False
     sample = {"at": now, "boot": boot, "up_s": up_s, "ports": {name: dict(values) for name, values in ports.items()}}
-    text = json.dumps({"schema": MEMORY_SCHEMA, "samples": [*kept, sample][-_MOST:]})
+    text = json.dumps({"schema": MEMORY_SCHEMA, "samples": [*kept, sample][-_KEEP:]})
     state.write(path(settings), text + "\n", 0o644)
     return True
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Callable, Iterable, Iterator, Tuple
 
 from .._data import beegfs_log as data
-from .._ground.text import escaped, few
+from .._ground.text import escaped, few, printable
 
 # What is spoken to by RDMA; the management server only ever is by TCP.
 _OF_DATA = ("beegfs-meta", "beegfs-storage")
@@ -126,7 +126,7 @@ class Reading:
             for known, pattern in _MESSAGES:
                 found = pattern.search(message)
                 if found is not None:
-                    what = found.group(0)[:_LONGEST]
+                    what = printable(found.group(0), _LONGEST)
                     said = self.said.setdefault((known.cause, known.step), {})
                     count = said[what].count + 1 if what in said else 1
                     said[what] = Problem(known.cause, what, count, when)
@@ -262,7 +262,7 @@ class Reading:
                 cause = data.FALLBACK if protocol == _RDMA else data.SERVER
                 yield Problem(cause, f"{server} by {protocol} failed", way.count, way.when, (server,))
         if self.nics and not self.has_rails:
-            yield Problem(data.RAILS, f"Usable NICs: {self.nics}"[:_LONGEST])
+            yield Problem(data.RAILS, printable(f"Usable NICs: {self.nics}", _LONGEST))
 
     @property
     def has_rails(self) -> bool:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .._ground.text import printable
+
 _MOST, _LONGEST = 3, 240
 # Where DKMS builds, which stands before every name.
 _PLACE = re.compile(r"/var/lib/dkms/[^ :]{1,200}/build/")
@@ -64,10 +66,12 @@ def parse(text: str) -> Failure:
     told = []
     for line in text.splitlines():
         if (_ERROR.search(line) or "Killed signal" in line) and not _COMMAND.search(line):
-            plain = _PLACE.sub("", line).strip()[:_LONGEST]
+            plain = printable(_PLACE.sub("", line).strip(), _LONGEST)
             if plain not in told:
                 told.append(plain)
+    more = [f"and {len(told) - _MOST} more lines of errors"] if len(told) > _MOST else []
+    first = (*told[:_MOST], *more)
     for pattern, cause, following in _MEANS:
         if any(pattern.search(line) for line in told):
-            return Failure(tuple(told[:_MOST]), cause, following)
-    return Failure(tuple(told[:_MOST]))
+            return Failure(first, cause, following)
+    return Failure(first)

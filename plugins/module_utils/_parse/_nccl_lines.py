@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Iterator
 
 from .._data import nccl_log as data
+from .._ground.bound import Bound
 from .._ground.text import clean_lines, is_whole
 
 # NCCL cuts its own messages at 1024 characters; what is longer is another program's.
-_LONGEST = 4096
+_LONGEST: Bound = 4096
 
 _LEVEL = re.compile(r"NCCL (INFO|WARN|ERROR|FATAL|ABORT|ATTN|DIAG|TRACE|CALL|DEBUG|VERSION)(?: |$)")
 # Up to 2.3 the word NCCL was missing: `include/socket.h:344 WARN`. Of such logs the warnings alone are read.

@@ -106,7 +106,7 @@ class Watchdog:
         told = {each.rank for each in self._found.values() if each.group in self._whole}
         highest = max(map(int, told), default=-1) + 1
         ranks = max(self._most, highest if highest >= _SOME and 2 * len(told) > highest else 0)
-        members = tuple(map(str, range(min(ranks, _MOST)))) if len(told) < ranks else ()
+        members = tuple(map(str, range(ranks))) if len(told) < ranks <= _MOST else ()
         return tuple(
             replace(each, members=members) if members and each.group in self._whole else each
             for each in self._found.values()

@@ -135,7 +135,9 @@ class _Trace:
             args = event.get("args")
             told: Mapping[str, Any] = args if isinstance(args, dict) else {}
             device = told.get("device", event.get("pid"))
-            if isinstance(device, int) and (device in self.gpus or len(self.gpus) < _MOST_DEVICES):
+            if isinstance(device, int):
+                if device not in self.gpus and len(self.gpus) >= _MOST_DEVICES:
+                    raise ParseError(_TOOL, 0, "", f"kernels of more than {_MOST_DEVICES} GPUs, in one process's trace")
                 self.known += 1
                 what = _of_gpu(kind, name)
                 unions = self.gpus.setdefault(device, (_Union(), _Union(), _Union()))

@@ -36,7 +36,6 @@ _OLD_MISSING = re.compile(r"The missing ranks?: ([0-9, ]{1,4000})")
 # What the server says to what a client asks before the status.
 _PROTOCOL = re.compile(r"OK$|SERVER PROTOCOL [0-9]{1,6}$")
 _TITLES = frozenset(("Job summary", "Errors", "Warnings"))
-_MOST_OUTLIERS = 100_000
 
 
 @dataclass(frozen=True)
@@ -194,14 +193,10 @@ def _json(text: str) -> NcclRas:
     communicators = [one for one in raw if isinstance(one, dict)]
     groups = tuple(Group(1, len(_hosts(one)), _count(one.get("size")), "", "") for one in communicators)
     problems = tuple(problem for one in communicators for problem in _problems(one))
-    outliers: list[Outlier] = []
-    for one in communicators:
-        for outlier in _outliers(one):
-            if len(outliers) < _MOST_OUTLIERS:
-                outliers.append(outlier)
+    outliers = tuple(outlier for one in communicators for outlier in _outliers(one))
     took = told.get("ras", {}).get("collection_time_sec") if isinstance(told.get("ras"), dict) else None
     seconds = float(took) if isinstance(took, (int, float)) and 0 <= took < 1e9 else None
-    return NcclRas(_text(told.get("nccl_version")), seconds, groups, problems, tuple(outliers))
+    return NcclRas(_text(told.get("nccl_version")), seconds, groups, problems, outliers)
 
 
 def _text(value: Any) -> str:

@@ -13,7 +13,7 @@ from .jumps import jump
 # A step is out of line from 1.3 times the usual on, and only beyond six deviations of this job's own steps:
 # a factor that no noise of 10 % reaches. Ours; first steps compile, tune and connect, and take many times as long.
 _LONGER, _DEVIATIONS = 1.3, 6.0
-_MOST_WARM = 20
+_WARM = 20
 _SHORTEST = 1e-9
 # From ten minutes on, and so many times a usual step, it is no step: the longest of checkpoints and evaluations are
 # shorter beside steps of that length.
@@ -140,7 +140,7 @@ def _warm(values: list[float]) -> int:
     if len(values) < 3:
         return 0
     limit, count, out = _limit(values[len(values) // 3 :]), 0, 0
-    for at, value in enumerate(values[: min(_MOST_WARM, len(values) // 3)]):
+    for at, value in enumerate(values[: min(_WARM, len(values) // 3)]):
         if value > limit:
             out += 1
             if 2 * out > at + 1:

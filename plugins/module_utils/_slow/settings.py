@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, fields
-from itertools import islice
 from typing import Any, Iterator, Mapping
 
 DEEPSPEED, MEGATRON = "DeepSpeed", "Megatron-LM"
 
-_MOST = 400_000
+# No file of settings and no command line is longer.
+_LONGEST = 20_000
 # Elements of a bucket where the file does not say (DeepSpeedZeroConfig).
 _BUCKET = 500_000_000
 
@@ -82,7 +82,8 @@ _WORDS: tuple[tuple[str, Any], ...] = (
 
 def settings(text: str) -> Settings:
     """Of a DeepSpeed JSON file, a command line, a launch script, or a log that prints either."""
-    text = text[:_MOST]
+    if len(text) > _LONGEST:
+        return Settings()
     found: dict[str, Any] = {}
     for values in _objects(text):
         found.update(_deepspeed(values))
@@ -128,21 +129,19 @@ def _whole(found: dict[str, Any]) -> Settings:
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     """JSON objects in the text that look like DeepSpeed's: the whole text, or the one that a log prints."""
     decoder, end = json.JSONDecoder(), 0
-    for opened in islice(_OPENED.finditer(text), _MOST_OBJECTS):
+    for opened in _OPENED.finditer(text):
         if opened.start() < end:
             continue
         try:
-            value, length = decoder.raw_decode(text[opened.start() : opened.start() + _LONGEST_OBJECT])
+            value, end = decoder.raw_decode(text, opened.start())
         except (ValueError, RecursionError):
             continue
-        end = opened.start() + length
         if isinstance(value, dict) and _DEEPSPEED_KEYS & set(value):
             yield value
 
 
 # A log that prints a configuration prints its objects with keys, on one line or many.
 _OPENED = re.compile(r"\{\s{0,20}\"")
-_MOST_OBJECTS, _LONGEST_OBJECT = 500, 30_000
 _DEEPSPEED_KEYS = {
     "zero_optimization",
     "train_batch_size",

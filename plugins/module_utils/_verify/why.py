@@ -38,7 +38,6 @@ _AREAS = tuple(area for area in AREAS if area != "container")
 _NEXT = 3
 # A parser that comes so far knows the text, and what it stumbles over; of a long one nobody asks all again.
 _FAR, _SHORT = 5, 5000
-_LONGEST_SETTINGS = 20_000
 # Each prompt of a text and each host is a run of all checks, of a tenth of a second.
 _MOST_PROMPTS: Bound = 200
 _MOST_HOSTS: Bound = 2000
@@ -152,7 +151,7 @@ class Heard:
                 self.unread.append(f"{label}: {_why_unread(failed, piece)}")
                 continue
             guessed = _job_before_end(names.guess(piece)) or _by_command(typed.tool, piece)
-            if not guessed and len(piece) < _LONGEST_SETTINGS and settings.settings(piece).framework:
+            if not guessed and settings.settings(piece).framework:
                 self.settings = settings.merged(self.settings, settings.settings(piece))
                 continue
             if not guessed:

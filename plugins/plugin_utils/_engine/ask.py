@@ -79,7 +79,8 @@ def _telling(text: str) -> str:
     if not lines:
         return ""
     errors = () if _TRACEBACK in text else filter(_ERROR.search, lines)
-    return plain(next(iter(errors), lines[-1])[:_MOST]).rstrip(".")
+    line = next(iter(errors), lines[-1])
+    return plain(line if len(line) <= _MOST else f"{line[:_MOST]}...").rstrip(".")
 
 
 def _next(said: str) -> str:

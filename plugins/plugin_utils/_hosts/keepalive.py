@@ -28,13 +28,17 @@ def lacking(hostvars: Mapping[str, Any], hosts: Iterable[str]) -> str:
     for host in hosts:
         seen = hostvars[host]
         alike.setdefault(tuple(str(seen.get(name, "")) for name in _SAID), []).append(host)
-    silent = [name for names in list(alike.values())[:_MOST] if _waits(names[0], hostvars[names[0]]) for name in names]
+    kinds = list(alike.values())
+    silent = [name for names in kinds[:_MOST] if _waits(names[0], hostvars[names[0]]) for name in names]
+    left = sum(map(len, kinds[_MOST:]))
+    unasked = f"; {left} more hosts were not asked about, whose settings of ssh differ" if len(kinds) > _MOST else ""
     if not silent:
-        return ""
+        return unasked and f"whether ssh asks if a host is still there is known of {_MOST} kinds of hosts{unasked}"
     return (
         f"{few(silent, _SHOWN)}: ssh does not ask whether the host is still there, so that one that is gone holds a "
         "task until its bound (ibready_visit_timeout). Next: add -o ServerAliveInterval=15 -o ServerAliveCountMax=4 to "
         "ssh_args below [ssh_connection] in ansible.cfg, or ServerAliveInterval 15 to your ~/.ssh/config"
+        f"{unasked}"
     )
 
 

@@ -7,12 +7,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ...module_utils._ground.bound import Bound
+
 # Ansible's, and those that our playbooks make while they run.
 _OWN = ("all", "ungrouped")
 _MADE = "ibready_"
 # File names that say no more than what they are.
 _PLAIN = ("hosts", "inventory")
-MOST = 500
+MOST: Bound = 500
 
 
 def sources(variables: Mapping[str, Any]) -> list[str]:
@@ -29,12 +31,13 @@ def cluster(sources: Iterable[object]) -> str:
     return path.parent.name if path.stem in _PLAIN else path.stem
 
 
-def groups(every: Mapping[str, Sequence[str]], hosts: Collection[str]) -> dict[str, list[str]]:
-    """The hosts of this run in each group that is some of them, as racks are; the smallest groups first."""
+def groups(every: Mapping[str, Sequence[str]], hosts: Collection[str]) -> tuple[dict[str, list[str]], int]:
+    """The hosts of this run in each group that is some of them, as racks are, the smallest groups first; and how many
+    groups are left out."""
     found = {
         name: [host for host in members if host in hosts]
         for name, members in every.items()
         if name not in _OWN and not name.startswith(_MADE)
     }
     some = [(name, members) for name, members in found.items() if 0 < len(members) < len(hosts)]
-    return dict(sorted(some, key=lambda item: len(item[1]))[:MOST])
+    return dict(sorted(some, key=lambda item: len(item[1]))[:MOST]), max(0, len(some) - MOST)

@@ -83,7 +83,10 @@ def strays(sources: Iterable[str], playbook: str, groups: Mapping[str, Collectio
     for home, alone in homes.items():
         for kind, known in names.items():
             unknown = [path for path in _entries(home / kind) if _name(path) not in known]
-            found += [_stray(path, kind, names, alone) for path in unknown[:_MOST]]
+            told = [_stray(path, kind, names, alone) for path in unknown[:_MOST]]
+            if len(unknown) > _MOST and any(told):
+                told.append(f"{kind}: {len(unknown) - _MOST} more files are no group's and no host's")
+            found += told
     return list(filter(None, found))
 
 

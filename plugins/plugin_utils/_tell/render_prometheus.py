@@ -103,6 +103,7 @@ def _checks(hosts: Iterable[Said]) -> list[Family]:
 def _fabrics(report: Said) -> list[Family]:
     reported = report.get("fabric")
     verdicts = _family("fabric_verdict", "1 for the verdict of the fabric, 0 for the others.")
+    left = _family("fabrics_left_out", "Number of fabrics beyond the worst, which have no verdict here.")
     unasked = _family("fabric_unasked", "1 if a fabric should have been queried and could not be.")
     if reported is not None:
         worst = sorted(reported["fabrics"], key=lambda fabric: -VERDICTS.index(fabric["verdict"]))
@@ -111,8 +112,9 @@ def _fabrics(report: Said) -> list[Family]:
         for name, item in zip(names, shown, strict=True):
             for verdict in VERDICTS:
                 verdicts.add(int(item["verdict"] == verdict), fabric=name, verdict=verdict)
+        left.add(max(0, len(worst) - _MOST_FABRICS))
         unasked.add(int(bool(reported["error"])))
-    return [verdicts, unasked]
+    return [verdicts, left, unasked]
 
 
 def _waivers(report: Said) -> Family:

@@ -80,6 +80,88 @@ def test_a_bound_is_as_told_and_has_a_test_that_goes_beyond_it(row: str) -> None
     pytest.fail(f"{path} has no {test}")
 
 
+_BOUNDS_NAME = re.compile(r"MOST|LONGEST|LARGEST|LIMIT|KEPT")
+
+
+def _numbers(tree: ast.Module) -> set[str]:
+    """Numbers of a module whose names say that they bound something, and that no row has as a Bound."""
+    return {
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for names in node.targets
+        for target in (names.elts if isinstance(names, ast.Tuple) else [names])
+        if isinstance(target, ast.Name) and _BOUNDS_NAME.search(target.id)
+    }
+
+
+def _named(node: ast.AST | None) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node is not None else set()
+
+
+def _cut(function: ast.FunctionDef) -> set[str]:
+    """Names by which the function takes a part of something and does not say so in it: a slice, a read or a list that
+    grows no more, and neither how much is left nor whether there is more."""
+    cut: set[str] = set()
+    said: set[str] = set()
+    grows: set[int] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Slice):
+            cut |= _named(node.upper) | (_named(node.lower) if isinstance(node.lower, ast.UnaryOp) else set())
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("islice", "read", "pread"):
+            cut |= {name for word in node.args for name in _named(word)}
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "range":
+            cut |= {name for word in node.args if "min(" in ast.unparse(word) for name in _named(word)}
+        elif isinstance(node, ast.If) and not node.orelse:
+            for sign in (each for each in ast.walk(node.test) if isinstance(each, ast.Compare)):
+                if isinstance(sign.ops[0], ast.Lt | ast.LtE) and ast.unparse(sign.left).startswith("len("):
+                    grows.add(id(sign))
+                    cut |= _named(sign.comparators[0])
+    for node in ast.walk(function):
+        if (isinstance(node, ast.Compare) and id(node) not in grows) or (
+            isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
+        ):
+            said |= _named(node)
+    return cut - said
+
+
+def silent(text: str) -> set[str]:
+    tree = ast.parse(text)
+    numbers = _numbers(tree)
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)] if numbers else []
+    return {name for function in functions for name in _cut(function) & numbers}
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("return words[:_MOST]", True),
+        ("return words[-_MOST:]", True),
+        ("return stream.read(_MOST)", True),
+        ("return os.pread(fd, _MOST, 0)", True),
+        ("return list(islice(words, _MOST))", True),
+        ("return range(min(ranks, _MOST))", True),
+        ("if len(words) < _MOST:\n  words.append(1)", True),
+        ("return few(words, _MOST)", False),
+        ("return words[:_MOST], len(words) - _MOST", False),
+        ("if len(words) > _MOST:\n  raise ValueError\n return words[:_MOST]", False),
+    ],
+)
+def test_what_cuts_without_a_word_is_seen(body: str, found: bool) -> None:
+    assert silent(f"_MOST = 3\ndef one(words):\n {body}\n") == ({"_MOST"} if found else set())
+    assert silent(f"_MOST: Bound = 3\ndef one(words):\n {body}\n") == set()
+
+
+def test_what_cuts_says_so_or_has_a_row() -> None:
+    """A number that cuts tells how much is left where it does, or is a Bound, of which there is a row and a test."""
+    found = {
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in (ROOT / "plugins").rglob("*.py")
+        for name in silent(file.read_text(encoding="utf-8"))
+    }
+    assert found == set()
+
+
 def test_what_is_packed_by_others_is_opened_with_a_bound_of_the_table() -> None:
     """Nobody opens a text or reads a file with a number of their own."""
     names = {name for _file, name in in_the_code()} | {"left"}  # what is left of one

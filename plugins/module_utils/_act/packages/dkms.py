@@ -7,10 +7,12 @@ counts is what lies on the disk: /var/lib/dkms/MODULE/VERSION/KERNEL/ARCH/module
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 from typing import Callable, Iterable
 
+from ..._ground.bound import Bound
 from ..._parse import _make_log
 from ..._parse.dkms_status import DkmsModule
 from .model import PackageError
@@ -23,7 +25,7 @@ _SOURCE = re.compile(r"/usr/src/([A-Za-z0-9_.+-]+)-([0-9][A-Za-z0-9_.+~:-]*)/dkm
 _FIELD = re.compile(r"""\s*(PACKAGE_NAME|PACKAGE_VERSION)=["']?([A-Za-z0-9_.+~:-]+)["']?\s*""")
 _OBJECT = re.compile(r".+\.ko(\.(gz|xz|zst))?")
 _LAST_LINES = 5
-_LONGEST_LOG = 64 << 20
+_LONGEST_LOG: Bound = 64 << 20
 
 
 def is_dkms(package: str) -> bool:
@@ -79,13 +81,16 @@ def make_log(root: str, module: DkmsModule, kernel: str) -> tuple[str, _make_log
     for place in places:
         try:
             with open(place, encoding="utf-8", errors="replace") as stream:
-                text = stream.read(_LONGEST_LOG)
+                text, more = stream.read(_LONGEST_LOG), stream.read(1)
         except OSError:
             continue
         found = _make_log.parse(text)
         if not found.lines and not found.cause:
             last = [line.strip() for line in text.splitlines()[-200:] if line.strip()][-_LAST_LINES:]
             found = _make_log.Failure((" | ".join(last)[:800],))
+        if more:
+            said = f"its first {_LONGEST_LOG:,} characters are read, and there are more"
+            found = dataclasses.replace(found, lines=(*found.lines, said))
         return "/" + os.path.relpath(place, root), found
     return "", _make_log.Failure()
 

@@ -18,6 +18,8 @@ import re
 from dataclasses import dataclass
 from typing import Iterator, Tuple
 
+from ..._ground.bound import Bound
+
 _P = 2**255 - 19
 _ORDER = 2**252 + 27742317777372353535851937790883648493
 _D = -121665 * pow(121666, -1, _P) % _P
@@ -46,7 +48,7 @@ _ARMOR = re.compile(
     re.DOTALL,
 )
 _HEADER = re.compile(rb"[A-Za-z]+: .*")
-LIMIT = 1024 * 1024
+LIMIT: Bound = 1024 * 1024
 
 
 def _is_signature(key: bytes, message: bytes, signature: bytes) -> bool:

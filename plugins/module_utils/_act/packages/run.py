@@ -13,6 +13,7 @@ import tempfile
 import time
 from typing import Callable, Sequence
 
+from ..._ground.bound import Bound
 from ..._ground.command import Output, Unavailable, decode, find_program
 from .model import PackageError
 
@@ -28,7 +29,7 @@ Runner = Callable[[Sequence[str]], Output]
 
 # Building kernel modules for several kernels takes a quarter of an hour on a slow machine.
 _TIMEOUT_S = 2 * 60 * 60
-_KEPT = 32 * 1024 * 1024
+_KEPT: Bound = 32 * 1024 * 1024
 _QUIET = {
     "LC_ALL": "C",
     "LANGUAGE": "",
@@ -73,6 +74,8 @@ def run(argv: Sequence[str]) -> Output:
         for stream in (out, err):
             stream.seek(0)
             texts.append(decode(stream.read(_KEPT)))
+            if stream.read(1):
+                texts[-1] += f"\n{argv[0]} printed more than {_KEPT:,} bytes, and the rest is not read\n"
     return Output(done.returncode, texts[0], texts[1])
 
 

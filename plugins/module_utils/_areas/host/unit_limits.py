@@ -8,6 +8,7 @@ from typing import Iterable, Mapping, Sequence
 from ..._data import host_limits
 from ..._evidence import ask
 from ..._evidence.sources import Evidence
+from ..._ground.bound import Bound
 from ..._ground.reading import Reading
 from ..._parse import proc_limits
 from ..._parse.proc_limits import Limits
@@ -26,7 +27,8 @@ _FOLDERS = (
     "/run/systemd/system.conf.d",
     "/etc/systemd/system.conf.d",
 )
-_MOST = 40  # drop-ins of one unit
+# Drop-ins of one unit: of more the last ones, which count.
+_MOST: Bound = 40
 
 
 def asked(
@@ -43,7 +45,7 @@ def asked(
     found = {}
     for service in limits:
         block = units.get(service, {})
-        paths = [block.get("FragmentPath", ""), *block.get("DropInPaths", "").split()[:_MOST]]
+        paths = [block.get("FragmentPath", ""), *block.get("DropInPaths", "").split()[-_MOST:]]
         entry = {key: _limit(block.get(name, "")) for key, (name, _least) in ENOUGH.items()}
         reported = {key: UnitLimit(value) for key, value in entry.items()}
         if any(_low(key, value) for key, value in entry.items()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from ..._evidence import ask
 from ..._evidence.sources import Evidence
+from ..._ground.bound import Bound
 from ..._ground.reading import Reading
 from ..._ground.text import to_int
 from ..._parse import mlxlink
@@ -18,7 +19,7 @@ from .observe_counters import Counted
 from .observe_reported import Reported
 
 # A partition table has at most this many entries that are of use to anybody.
-_MOST_PKEYS = 256
+_MOST_PKEYS: Bound = 256
 NOT_ASKED = "mlxlink is for physical ports of NVIDIA's HCAs only"
 
 
@@ -64,7 +65,10 @@ def _pkeys(evidence: Evidence, ca: Ca, port: Port) -> Reading[dict[int, int]]:
     if listed.value is None:
         return Reading(None, listed.why)
     found: dict[int, int] = {}
-    for index in sorted(int(entry) for entry in listed.value if _is_index(entry))[:_MOST_PKEYS]:
+    indexes = sorted(int(entry) for entry in listed.value if _is_index(entry))
+    if len(indexes) > _MOST_PKEYS:
+        return Reading(None, f"{base} has {len(indexes)} entries, and at most {_MOST_PKEYS} are read")
+    for index in indexes:
         key = ask.file(evidence, f"{base}/{index}", to_int)
         if key.value is None:
             return Reading(None, key.why)

@@ -202,6 +202,8 @@ def _taken(here: HostFacts, text: str) -> Iterator[Check]:
         return
     wrong = list(_mistaken(here, text, proof.value))
     yield from wrong[:_MOST]
+    if len(wrong) > _MOST:
+        yield failed(_TAKEN, SYSTEM_FILE, f"{len(wrong) - _MOST} more of its lines", _MEANT, CAPABILITY)
     if not wrong:
         count = len(_says(text, here.release or NEWEST))
         observed = f"{count} settings, as NCCL {proof.value.version} took them"

@@ -85,7 +85,7 @@ def _conf(here: HostFacts) -> Check:
         return failed(_CONF, SYSTEM_FILE, few(reported, _MOST), expected, CAPABILITY)
     homes = [short(entry.place) for entry in here.copies.unseen if entry.holds_homes]
     if homes:
-        why = f"none on this host; not looked at: {', '.join(homes[:_MOST])}, on another machine"
+        why = f"none on this host; not looked at: {few(homes, _MOST)}, on another machine"
         return skipped(_CONF, SYSTEM_FILE, why)
     return _unless_unseen(here, _CONF, SYSTEM_FILE, "none", expected)
 
@@ -118,6 +118,6 @@ def _unless_unseen(here: HostFacts, check_id: str, subject: str, observed: str, 
         more = f" (and {len(own) - 1} more)" if len(own) > 1 else ""
         return unknown(check_id, subject, f"{why}{more}", observed=observed)
     if unseen:
-        places = ", ".join(short(entry.place) for entry in unseen[:_MOST])
+        places = few([short(entry.place) for entry in unseen], _MOST)
         observed = f"{observed}; not searched: {places}"
     return passed(check_id, subject, observed, expected, CAPABILITY)

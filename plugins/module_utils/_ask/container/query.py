@@ -14,6 +14,7 @@ import os
 import tempfile
 from typing import Iterator
 
+from ..._ground.bound import Bound
 from ..._ground.command import Output, Unavailable
 from ..._ground.text import last_word
 from ..._parse._container_desired import Desired, from_text
@@ -171,7 +172,7 @@ say end 1
 # Seconds for one container, of which the script takes one or two.
 _RUN = 90.0
 _HERE = "host"
-_MOST_LINES = 5000
+_MOST_LINES: Bound = 5000
 # docker's last line, below what went wrong.
 _POINTERS = ("See 'docker ", "Run 'docker ")
 _BUILT, _LOCAL, _PULLED = "built", "local", "pulled"

@@ -22,6 +22,7 @@ import sys
 import tempfile
 from typing import Any, Dict, Mapping
 
+from ..._ground.bound import Bound
 from ..._ground.nobody import become
 from ..._ground.regular import open_regular
 
@@ -30,7 +31,7 @@ _NOSUID, _NODEV, _BIND, _REC, _PRIVATE = 2, 4, 0x1000, 0x4000, 0x40000
 _HOST = ".host"
 # Stands for a file that is gone when the process ends, in the values of a request.
 LOG = "{log}"
-_LOG_MOST = 256 * 1024
+_LOG_MOST: Bound = 256 * 1024
 _MEMORY = 16 * 1024**3
 _FILE = 64 * 1024**2
 _ID = 128
@@ -91,7 +92,7 @@ def _ask(request: dict[str, Any], log: int) -> dict[str, Any]:
         "id": unique.raw.hex(),
         "values": {name: None if text is None else text.hex() for name, text in asked.items()},
         "taken": [[name.hex(), value.hex()] for name, value in after.items() if before.get(name) != value],
-        "log": os.pread(log, _LOG_MOST, 0).decode("utf-8", "replace"),
+        "log": _said(log),
     }
 
 
@@ -126,6 +127,13 @@ def _log() -> int:
         fd = os.dup(stream.fileno())
     os.fchmod(fd, 0o666)
     return fd
+
+
+def _said(log: int) -> str:
+    """What was written to the log; where there is more than is read, a last line says so."""
+    data = os.pread(log, _LOG_MOST + 1, 0)
+    more = f"\nthe library wrote more than {_LOG_MOST:,} bytes, and the rest is not read\n"
+    return data[:_LOG_MOST].decode("utf-8", "replace") + (more if len(data) > _LOG_MOST else "")
 
 
 def _bound(seconds: int) -> None:

@@ -67,7 +67,7 @@ _LONGEST = 1000
 _LINKER = ("/etc/ld.so.conf", "/etc/ld.so.conf.d/*.conf")
 _NAME = re.compile(rf"NCCL_[A-Z0-9_]{{1,100}}|{_LIBRARY_PATH}")
 # Anywhere in a line of shell NAME=VALUE, of csh NAME VALUE, of pam_env NAME DEFAULT=VALUE.
-_SETS = re.compile(rf"(?<![A-Za-z0-9_$])({_NAME.pattern})(?:=|[ \t]+(?:DEFAULT=)?)(.{{0,1000}})")
+_SETS = re.compile(rf"(?<![A-Za-z0-9_$])({_NAME.pattern})(?:=|[ \t]+(?:DEFAULT=)?)(.*)")
 
 
 class Host:
@@ -85,6 +85,11 @@ class Host:
         """One line of the answer, once."""
         if words not in self.lines:
             self.lines.append(words)
+
+    def sets(self, name: str, value: str, path: str, number: int) -> None:
+        """A setting; of a value longer than any of NCCL's its beginning, and how much there is."""
+        more = f"... and {len(value) - _LONGEST} more characters" if len(value) > _LONGEST else ""
+        self.say("set", name, value[:_LONGEST] + more, path, str(number))
 
     def unseen(self, place: str, why: str | OSError) -> None:
         """A place that could not be looked into."""
@@ -255,7 +260,7 @@ def _words(text: str) -> list[str]:
 
 
 def _set(host: Host, path: str, number: int, name: str, value: str) -> list[tuple[str, str]]:
-    host.say("set", name, value, path, str(number))
+    host.sets(name, value, path, number)
     if name == _CONF_FILE:
         _conf_file(host, value, path)
     if name == _LIBRARY_PATH:
@@ -282,4 +287,4 @@ def _conf_file(host: Host, path: str, who: str) -> None:
     for number, line in enumerate(host.text(path).splitlines(), 1):
         name, equals, value = line.partition("=")
         if equals and _NAME.fullmatch(name):
-            host.say("set", name, value[:_LONGEST], path, str(number))
+            host.sets(name, value, path, number)

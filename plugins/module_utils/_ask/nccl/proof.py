@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, Iterable, Mapping, Optional, Sequence
 
 from ..._data.nccl_library import CONF, RESULTS
-from ..._ground import nobody, regular, source
+from ..._ground import bound, nobody, regular, source
 from ..._ground.command import Unavailable, run_program
 from ..._ground.paths import read_regular
 from ..._ground.reading import Reading
@@ -180,7 +180,7 @@ def _child(request: dict[str, Any], more: Mapping[str, str], deadline: float) ->
     with tempfile.TemporaryFile() as stream:
         stream.write(json.dumps(asked).encode())
         stream.seek(0)
-        done = run_program(_WHAT, source.argv_of(nobody, regular, child_program), left, env={}, stdin=stream)
+        done = run_program(_WHAT, source.argv_of(bound, nobody, regular, child_program), left, env={}, stdin=stream)
     if done.rc != 0:
         said = done.stderr.strip().rpartition("\n")[2]
         how = f"signal {-done.rc}" if done.rc < 0 else f"status {done.rc}"

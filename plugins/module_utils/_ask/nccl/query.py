@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Sequence
 
 from ..._evidence.sources import Live
 from ..._ground.command import Output, Unavailable
@@ -89,9 +89,15 @@ def _proof(reading: Reading[Proof]) -> dict[str, Any]:
             **{key: getattr(done, key) for key in _TOLD},
             "taken": {name: as_text(value) for name, value in done.taken.items()},
             "listener": asdict(done.listener) if done.listener is not None else None,
-            "log": list(done.log[-_MOST_LINES:]),
+            "log": _last(done.log),
         }
     return raw
+
+
+def _last(log: Sequence[str]) -> list[str]:
+    """The last lines, and how many stand before them."""
+    before = len(log) - _MOST_LINES
+    return [f"... {before} lines before", *log[-_MOST_LINES:]] if before > 0 else list(log)
 
 
 _TOLD = ("version", "result", "meaning", "interface", "network")

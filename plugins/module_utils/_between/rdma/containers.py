@@ -20,6 +20,7 @@ from ..._ask.container import devices, engine, image
 from ..._ask.container.engine import Engine, Job
 from ..._data.rdma_tests import HOST, PROGRAMS, ROOT, USER
 from ..._ground import state
+from ..._ground.bound import Bound
 from ..._ground.command import Unavailable
 from ..._ground.text import last_word
 from ..._ground.unit import Run
@@ -31,7 +32,7 @@ PREFIX = "ibready-rdma-"
 SERVE, ASK = "serve", "ask"
 # Seconds that a shell may take beside its programs; a container's is started and removed, too.
 _OVERHEAD, _IN_CONTAINER = 15, 90
-_MOST = 4 * 1024 * 1024
+_MOST: Bound = 4 * 1024 * 1024
 # In the name of an image that is made here, so that nobody else's is taken for it.
 _TAG = "rdma"
 _TOOLS = ("ibv_devinfo", "timeout")
@@ -80,9 +81,15 @@ class Place:
         """What a serving shell has written so far; "" where it has not."""
         try:
             with open(self.output, encoding="utf-8", errors="replace") as stream:
-                return stream.read(_MOST)
+                return self._whole(stream.read(_MOST + 1))
         except OSError:
             return ""
+
+    @staticmethod
+    def _whole(text: str) -> str:
+        """With a last line that says so where it is more than is read."""
+        more = f"\nit wrote more than {_MOST:,} characters, and the rest is not read\n"
+        return text if len(text) <= _MOST else text[:_MOST].rpartition("\n")[0] + more
 
     def _limit(self, seconds: int) -> int:
         return seconds + (_OVERHEAD if self.engine is None else _IN_CONTAINER)

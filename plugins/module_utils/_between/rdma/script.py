@@ -99,6 +99,12 @@ def _lines(jobs: Iterable[Job], end: str) -> list[str]:
     ]
 
 
+def _most(lines: list[str]) -> list[str]:
+    """The first of the lines, and how many more there are."""
+    more = [f"... and {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
+    return [*lines[:_MOST_LINES], *more]
+
+
 def read(text: str) -> Reported:
     """What a script printed, by the place of its jobs; never raises."""
     texts: dict[int, list[str]] = {}
@@ -128,7 +134,7 @@ def read(text: str) -> Reported:
             texts.setdefault(number, []).append(said)
     ran = {
         number: Ran(
-            "\n".join(texts.get(number, [])[:_MOST_LINES]),
+            "\n".join(_most(texts.get(number, []))),
             statuses.get(number),
             missing.get(number, ""),
             number in left,
@@ -140,5 +146,5 @@ def read(text: str) -> Reported:
         memlock=(own.get("memlock") or [""])[0],
         devices=tuple(own.get("device", ())),
         ended="end" in own,
-        other=tuple(other[:_MOST_LINES]),
+        other=tuple(_most(other)),
     )

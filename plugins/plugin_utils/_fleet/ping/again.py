@@ -12,10 +12,11 @@ from random import Random
 from typing import Any
 
 from ....module_utils._fleet.ping import Ping, faults
+from ....module_utils._ground.bound import Bound
 from .cost import AGAIN
 
 # Hosts that are asked again; where there are more, it is no longer about single links.
-MOST = 64
+MOST: Bound = 64
 
 Leaves = Mapping[tuple[str, str], str]
 

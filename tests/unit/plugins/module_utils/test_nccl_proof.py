@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl import proof
+from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl import _child, proof, query
 from ansible_collections.ibready.cluster.plugins.module_utils._ask.nccl.proof import Listener
 from ansible_collections.ibready.cluster.plugins.module_utils._ground import source
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Unavailable
@@ -322,3 +322,20 @@ def test_a_python_that_does_not_know_itself_is_named(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "executable", "")
     with pytest.raises(Unavailable, match="does not know its own program"):
         source.argv_of(proof)
+
+
+def test_what_the_library_logs_without_end_is_read_up_to_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_child, "_LOG_MOST", 4)
+    for data, said in (
+        (b"abcd", "abcd"),
+        (b"abcde", "abcd\nthe library wrote more than 4 bytes, and the rest is not read\n"),
+    ):
+        (tmp_path / "log").write_bytes(data)
+        with (tmp_path / "log").open("rb") as log:
+            assert _child._said(log.fileno()) == said
+
+
+def test_of_a_long_log_the_last_lines_are_kept_and_the_others_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query, "_MOST_LINES", 2)
+    assert query._last(["a", "b"]) == ["a", "b"]
+    assert query._last(["a", "b", "c", "d"]) == ["... 2 lines before", "c", "d"]

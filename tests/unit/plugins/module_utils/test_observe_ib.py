@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib import observe_port
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib.area import judge
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.ib.observe import observe
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
@@ -141,6 +142,16 @@ def test_a_file_with_something_else_in_it_is_unknown(file: str, text: str, field
     reading: Reading[Any] = getattr(detail, field)
     assert (reading.value, reading.missing) == (None, False)
     assert file in reading.why
+
+
+def test_a_table_of_more_p_keys_than_are_read_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = Host(files={**SYSFS, "ports/1/pkeys/1": "0x8001"})
+    monkeypatch.setattr(observe_port, "_MOST_PKEYS", 2)
+    assert observe(host, Machine()).details["mlx5_0/1"].pkeys.value == (0xFFFF, 0x8001)
+    monkeypatch.setattr(observe_port, "_MOST_PKEYS", 1)
+    pkeys = observe(host, Machine()).details["mlx5_0/1"].pkeys
+    assert (pkeys.value, pkeys.missing) == (None, False)
+    assert "has 2 entries, and at most 1 are read" in pkeys.why
 
 
 def test_a_counter_that_the_port_does_not_have_is_left_out() -> None:

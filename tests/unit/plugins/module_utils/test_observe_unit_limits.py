@@ -80,3 +80,10 @@ def test_any_text_in_the_files_is_survived(first: str, last: str) -> None:
     found = unit_limits._set_by("LimitMEMLOCK", 1, texts)
     assert found.value == 1
     assert bool(found.line) == bool(found.path)
+
+
+def test_of_more_drop_ins_than_are_read_the_last_ones_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, FIRST, "LimitMEMLOCK=1M\n")
+    put(tmp_path, LAST, "LimitMEMLOCK=64K\n")
+    monkeypatch.setattr(unit_limits, "_MOST", 1)
+    assert asked(tmp_path, "65536")["docker.service"]["MEMLOCK"] == UnitLimit(65536, "LimitMEMLOCK=64K", LAST)

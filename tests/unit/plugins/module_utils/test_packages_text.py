@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import apt_text, dnf_text, failures, files
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import (
+    apt_text,
+    dnf_text,
+    failures,
+    files,
+    run,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.dnf_host import DnfHost
 from ansible_collections.ibready.cluster.plugins.module_utils._act.packages.model import (
     Change,
@@ -284,3 +290,10 @@ def test_dnf_sweeps_only_the_files_of_whose_visit_it_is(tmp_path: Path, site: bo
     host.site = site
     gone = [one.path for one in host.files((), ())]
     assert gone == [f"/etc/yum.repos.d/ibready-{'site-docker' if site else 'doca'}.repo"]
+
+
+def test_what_a_program_prints_without_end_is_kept_up_to_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "_KEPT", 6)
+    assert run.run(["printf", "123456"]).stdout == "123456"
+    found = run.run(["printf", "1234567"]).stdout
+    assert found == "123456\nprintf printed more than 6 bytes, and the rest is not read\n"

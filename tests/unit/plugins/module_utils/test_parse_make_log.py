@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._act.packages import dkms
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import _make_log
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.dkms_status import DkmsModule
 
 HOME = "/var/lib/dkms/nvidia-current-open/550.163.01/build"
 # Debian's nvidia-open-kernel-dkms 550.163.01-2 on its kernel 6.12.117, 2026-11-26: a real build, the lines cut.
@@ -62,3 +66,24 @@ def test_a_tool_that_is_no_compiler_is_not_called_one() -> None:
 def test_of_a_log_without_an_error_nothing_is_made_up() -> None:
     assert _make_log.parse("make: Nothing to be done\n# exit code: 0\n") == _make_log.Failure()
     assert "disk is full" in _make_log.parse("\n").cause
+
+
+def test_of_many_errors_the_first_are_told_and_the_rest_is_counted() -> None:
+    found = _make_log.parse("".join(f"nv-{number}.c:1:1: error: no\n" for number in range(5)))
+    assert [line[:4] for line in found.lines] == ["nv-0", "nv-1", "nv-2", "and "]
+    assert found.lines[-1] == "and 2 more lines of errors"
+    (long,) = _make_log.parse(f"nv.c:1:1: error: {'x' * 500}\n").lines
+    assert (len(long), long[-4:]) == (240, "x...")
+
+
+def test_a_log_that_is_longer_than_is_read_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "var/lib/dkms/nv/1/build/make.log"
+    place.parent.mkdir(parents=True)
+    place.write_text("nv.c:1:1: error: no\nmore\n")
+    module = DkmsModule("nv", "1")
+    assert dkms.make_log(str(tmp_path), module, "6.1")[1].lines == ("nv.c:1:1: error: no",)
+    monkeypatch.setattr(dkms, "_LONGEST_LOG", 21)
+    assert dkms.make_log(str(tmp_path), module, "6.1")[1].lines == (
+        "nv.c:1:1: error: no",
+        "its first 21 characters are read, and there are more",
+    )

@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_log as data
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import nccl_log
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import _nccl_lines, nccl_log
 from tests.unit.nccl_logs import facts, info
 
 TOLD = "DistBackendError: NCCL error in: ../csrc/NCCLUtils.hpp:268, internal error, NCCL version 2.21.5"
@@ -144,3 +144,10 @@ def test_the_other_end_of_efa_is_named_by_its_host() -> None:
         "first_cause"
     ]
     assert (found["code"], found["peer"]) == ("remote_closed", "i-08d8a345a75ab52a0")
+
+
+def test_a_line_is_read_up_to_a_length_of_which_nccl_has_none() -> None:
+    begun = "node1:1:1 [0] NCCL INFO "
+    at = _nccl_lines._LONGEST - len(begun)
+    (line,) = _nccl_lines.lines_of(f"{begun}{'x' * (at + 5)}\n")
+    assert (len(line.text), line.level) == (at, "INFO")

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ansible_collections.ibready.cluster.plugins.module_utils._between.rdma import answers
+from ansible_collections.ibready.cluster.plugins.module_utils._between.rdma import answers, containers, script
 from ansible_collections.ibready.cluster.plugins.module_utils._between.rdma.ends import End
 from ansible_collections.ibready.cluster.plugins.module_utils._between.rdma.script import Ran
 from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_tests as data
@@ -260,3 +261,22 @@ def test_what_real_programs_said_is_told_by_its_kind(name: str) -> None:
         assert (answer["state"], answer["kind"]) == _SAID[fault]
     else:
         assert client(data.CM if "cm" in name else data.VERBS, text, rc)["state"] == data.FAILED
+
+
+def test_a_server_that_writes_without_end_is_read_up_to_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containers, "FOLDER", str(tmp_path))
+    place = containers.on_host(containers.SERVE)
+    monkeypatch.setattr(containers, "_MOST", 28)
+    Path(place.output).write_text("0\tout\tone\n0\tout\ttwo\n0\tout\tthree\n")
+    reported = script.read(place.told())
+    assert reported.ran[0].text == "one\ntwo"
+    assert reported.other == ("it wrote more than 28 characters, and the rest is not read",)
+    monkeypatch.setattr(containers, "_MOST", 100)
+    assert script.read(place.told()).other == ()
+
+
+def test_of_more_lines_than_are_kept_it_is_said_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(script, "_MOST_LINES", 2)
+    reported = script.read("a\nb\nc\nd\n" + "0\tout\tx\n" * 3 + "1\tout\ty\n" * 2)
+    assert reported.other == ("a", "b", "... and 2 more lines")
+    assert (reported.ran[0].text, reported.ran[1].text) == ("x\nx\n... and 1 more lines", "y\ny")

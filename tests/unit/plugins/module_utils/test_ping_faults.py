@@ -20,6 +20,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._fleet.ping_faults
     Tried,
     find,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping import again as module
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.again import again
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.plan import Options, plan
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet.ping.walk import planned
@@ -243,3 +244,14 @@ def test_no_good_partner_is_asked_by_two_in_one_turn() -> None:
     assert set(asked) == bad
     for turn in range(4):
         assert len({mine[turn][0] for mine in asked.values()} - bad) == 3
+
+
+def test_of_very_many_suspects_those_with_most_bad_pairs_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    fabric = Fabric(leaves=2, size=4, seed=1, full=100)
+    first = [
+        Ping(client, server, RAILS[0], 50, 0 if {"n0", "n1"} & {client, server} else 50)
+        for client, server in combinations(fabric.hosts, 2)
+    ]
+    assert set(again(fabric.plan, first, fabric.leaves)) == {"n0", "n1"}
+    monkeypatch.setattr(module, "MOST", 1)
+    assert len(again(fabric.plan, first, fabric.leaves)) == 1

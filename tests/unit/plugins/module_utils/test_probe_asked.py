@@ -16,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ask.container imp
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import QUESTIONS, Live
 from ansible_collections.ibready.cluster.plugins.module_utils._ground import command
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import container_probe
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_desired import Desired, read
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._container_facts import ContainerProbe
@@ -355,3 +356,10 @@ def test_a_cdi_file_that_is_too_long_is_not_read_by_half(tmp_path: Path) -> None
     for name, length in (("whole", devices._MOST), ("long", devices._MOST + 1)):
         (folder / f"{name}.yaml").write_text(kind.ljust(length))
     assert set(devices.files(str(tmp_path))) == {"/etc/cdi/whole.yaml"}
+
+
+def test_an_image_that_prints_without_end_is_cut_off_by_name(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    box.has("docker", _DOCKER)
+    monkeypatch.setattr(query, "_MOST_LINES", 3)
+    with pytest.raises(ParseError, match="what root saw is cut off"):
+        ask()

@@ -253,3 +253,9 @@ def test_too_few_steps_to_compare() -> None:
     few = Times(tuple(Step(n, 1.0) for n in range(3)))
     assert "too few steps" in compared(few, few).because[1]
     assert compared(Times(), few).because == ("One of the runs tells no steps.",)
+
+
+def test_a_text_longer_than_any_settings_is_not_taken_for_them() -> None:
+    told = '{"zero_optimization": {"stage": 2}}'
+    assert settings(told + " " * (20_000 - len(told))).zero == 2
+    assert settings(told + " " * 20_000) == Settings()

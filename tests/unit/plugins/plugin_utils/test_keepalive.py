@@ -64,3 +64,13 @@ def test_the_checkouts_own_settings_ask(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_run_by_another_connection_is_not_asked_of_ssh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(context, "CLIARGS", {"connection": "local"})
     assert lacking({"n1": {}}, ["n1"]) == ""
+
+
+def test_hosts_that_are_not_asked_about_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: dict[str, Any] = {f"n{at}": {"ansible_ssh_extra_args": f"{ALIVE} -p {at + 1}"} for at in range(10)}
+    assert lacking(said, list(said)[:8]) == ""
+    assert "2 more hosts were not asked about" in lacking(said, list(said))
+    silent: dict[str, Any] = {**{"n0": {}}, **{name: said[name] for name in list(said)[1:]}}
+    told = lacking(silent, list(silent))
+    assert told.startswith("n0: ssh does not ask")
+    assert "2 more hosts were not asked about" in told

@@ -112,7 +112,9 @@ def test_what_another_inventory_may_have_is_told_only_where_it_is_like_one_of_th
 
 def test_of_a_folder_full_of_another_inventory_s_files_few_are_looked_at(tmp_path: Path) -> None:
     (tmp_path / "hosts.yml").write_text("---\n")
-    assert len(site(tmp_path, *(f"host_vars/other{number:04}.yml" for number in range(500)))) == 20
+    found = site(tmp_path, *(f"host_vars/other{number:04}.yml" for number in range(500)))
+    assert len(found) == 21
+    assert found[-1] == "host_vars: 480 more files are no group's and no host's"
 
 
 def test_beside_the_playbook_and_in_a_folder_as_inventory(tmp_path: Path) -> None:

@@ -33,4 +33,13 @@ def test_the_site_s_groups_are_kept_smallest_first_with_the_hosts_of_this_run() 
         **{"all": ["n1", "n2", "n3"], "ungrouped": [], "gpu": ["n1", "n2", "n3"], "ibready_reached": ["n1"]},
         **{"row1": ["n1", "n2", "n9"], "rack1": ["n2"], "rack9": ["n9"]},
     }
-    assert list(inventory.groups(every, ["n1", "n2", "n3"]).items()) == [("rack1", ["n2"]), ("row1", ["n1", "n2"])]
+    found, left = inventory.groups(every, ["n1", "n2", "n3"])
+    assert left == 0
+    assert list(found.items()) == [("rack1", ["n2"]), ("row1", ["n1", "n2"])]
+
+
+def test_of_very_many_groups_the_smallest_are_kept_and_the_others_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = {"row": ["n1", "n2"], "a": ["n1"], "b": ["n2"]}
+    assert inventory.groups(every, ["n1", "n2", "n3"])[1] == 0
+    monkeypatch.setattr(inventory, "MOST", 2)
+    assert inventory.groups(every, ["n1", "n2", "n3"]) == ({"a": ["n1"], "b": ["n2"]}, 1)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import changed
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_prometheus
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.render_prometheus import render
 from tests.unit import runs
 from tests.unit.prometheus_text import read
@@ -93,3 +94,10 @@ def test_whatever_hosts_say_the_file_is_read(report: dict[str, Any]) -> None:
     assert len(hosts) == len(report["hosts"])
     checks = {dict(labels)["check"] for _, labels in reported if "check" in dict(labels)}
     assert checks <= {*CATALOG, "other"}
+
+
+def test_fabrics_beyond_the_worst_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs.run(runs.MIXED, fabric=runs.fabric(runs.check()))
+    assert values(run)("fabrics_left_out") == 0
+    monkeypatch.setattr(render_prometheus, "_MOST_FABRICS", 0)
+    assert values(run)("fabrics_left_out") == 1
