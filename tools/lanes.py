@@ -119,6 +119,11 @@ class Lanes:
                 self.stop()
                 raise
 
+    def missing(self, steps: Sequence[str]) -> list[str]:
+        """Which of the steps never began, since one before them failed or all was stopped."""
+        ended = {one.step for one in self.done}
+        return [step for step in steps if step not in ended]
+
     def stop(self) -> None:
         """Interrupt what runs, as a Ctrl-C does, and kill what does not end by that."""
         with self._lock:
@@ -219,6 +224,9 @@ def main(words: Sequence[str]) -> int:
     say(f"\n==> {time.monotonic() - begun:.0f} s in all")
     for done in lanes.done:
         say(f"    {done}")
+    never = lanes.missing([step for stage in stages(words) for lane in stage for step in lane])
+    if never:
+        say(f"\n==> never began: {', '.join(never)}")
     left = skipped(lanes.done)
     if left:
         say("\n==> left out:")

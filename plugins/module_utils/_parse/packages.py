@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Iterable
 
-_OF_A_KERNEL = re.compile(r"-\d{1,3}\.\d{1,3}\.\d{1,3}(?!\d)")
+_OF_A_KERNEL = re.compile(r"^(?:linux|kernel|kmod)-(?:\S*-)?\d{1,3}\.\d{1,3}\.\d{1,3}(?!\d)")
 
 
 @dataclass(frozen=True)

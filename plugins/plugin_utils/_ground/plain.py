@@ -12,6 +12,8 @@ from ...module_utils._ground.bound import Bound
 _LINES: Bound = 200
 _LONGEST: Bound = 8000
 _INDENT = "    "
+# Characters for the words that say how many more there are.
+_MORE = 50
 # Colours as Ansible writes them, and no other sequence.
 _COLOR = re.compile(r"(\x1b\[(?:0|[01];3[0-7]|38;5;[0-9]{1,3})m)")
 _SPOKEN = re.compile(r"\[(?:WARNING|ERROR|DEPRECATION WARNING)\]: ")
@@ -32,13 +34,22 @@ def block(text: str) -> str:
     if text.isprintable() and len(text) <= _LONGEST:
         return text
     first, *lines = text.split("\n")
-    more = [f"{_INDENT}... and {len(lines) - _LINES:,} more lines"] if len(lines) > _LINES else []
-    shown = (_INDENT + _short(plain(line)) if line.strip() else "" for line in lines[:_LINES])
+    # What says how much is left stands within the bounds, so that nothing is left of it another time.
+    kept = _LINES if len(lines) <= _LINES else _LINES - 1
+    more = [f"{_INDENT}... and {len(lines) - kept:,} more lines"] if len(lines) > kept else []
+    shown = (_short(_indented(plain(line))) if line.strip() else "" for line in lines[:kept])
     return "\n".join([_short(plain(first)), *shown, *more])
 
 
+def _indented(line: str) -> str:
+    return line if line.startswith(_INDENT) else _INDENT + line
+
+
 def _short(line: str) -> str:
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}... and {len(line) - _LONGEST:,} more characters"
+    if len(line) <= _LONGEST:
+        return line
+    kept = _LONGEST - _MORE
+    return f"{line[:kept]}... and {len(line) - kept:,} more characters"
 
 
 def printed(text: str) -> str:

@@ -26,7 +26,8 @@ OURS = ("ibready_", "diagnose_")
 # How alike two names are of which one may be the other misspelt: with one slip, names of seven letters and more are.
 _NEAR = 0.85
 # What a batch of a play may be (serial), as Ansible counts it.
-_BATCH = re.compile(r"[1-9][0-9]{0,6}|([1-9][0-9]?|100)%")
+# Ansible takes 0 for all hosts.
+_BATCH = re.compile(r"0|[1-9][0-9]{0,6}|([1-9][0-9]?|100)%")
 # What Ansible's validator says twice.
 _TWICE = re.compile(r": <class '[\w.]*'> cannot be converted to an? \w+")
 

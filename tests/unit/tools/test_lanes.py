@@ -136,6 +136,7 @@ def test_the_whole_fails_with_a_step_and_says_which(
     assert ("words of x" in out) is bool(status)
     assert ("run: status 4 while: x; the lines" in err) is bool(status)
     assert ("==> z: begins" in out) is not bool(status)
+    assert ("\n==> never began: y, z\n" in out) is bool(status)
 
 
 def test_a_step_is_a_step_of_run_itself() -> None:

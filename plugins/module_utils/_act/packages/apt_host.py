@@ -12,6 +12,7 @@ from typing import Sequence
 from ..._data import apt_options
 from ..._ground import whole
 from ..._ground.command import Output
+from ..._parse import unmet
 from . import apt_text, failures, files, kernels
 from .files import File
 from .model import Change, Installed, PackageError, Part, Repository, between
@@ -275,7 +276,7 @@ class AptHost:
         if found:
             return found  # What half an installation lacks, its own end brings.
         done = self._asked()
-        lacking = apt_text.unmet(done.stdout)
+        lacking = list(unmet.parse(done.stdout))
         return lacking or ([] if done.rc == 0 else [f"apt-get check: {failures.said(done.stderr)}"])
 
     def repair(self, ours: Sequence[Part]) -> list[str]:
@@ -335,7 +336,7 @@ class AptHost:
     def _changes(self, done: Output, doing: str) -> tuple[Change, ...]:
         if done.rc != 0:
             # What cannot be fulfilled stands in the output, above the E: line.
-            raise failures.explain(*apt_text.unmet(done.stdout), done.stderr, doing=doing)
+            raise failures.explain(*unmet.parse(done.stdout), done.stderr, doing=doing)
         try:
             return apt_text.simulated(done.stdout)
         except apt_text.TextError as exc:

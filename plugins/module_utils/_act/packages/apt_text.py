@@ -114,12 +114,6 @@ def sizes(changes: Sequence[Change], text: str) -> tuple[int, int]:
     return download, grows * 1024
 
 
-def unmet(text: str) -> list[str]:
-    """Packages whose dependencies are not there, each with the first, of what apt says of them."""
-    below = text.partition("unmet dependencies:")[2]
-    return [" ".join(line.split()) for line in below.splitlines() if "Depends" in line or "Conf" in line]
-
-
 def versions(text: str, addresses: Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:
     """Names to versions, best first, of ``apt-cache madison``; only of those repositories."""
     found: dict[str, list[str]] = {}

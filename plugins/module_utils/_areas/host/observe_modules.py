@@ -27,7 +27,11 @@ _INTERFACES = (
 )
 _IPOIB = re.compile(r"(?:ifcfg-)?(ib[a-z0-9]{1,12})(?:\.nmconnection|\.cfg)?")
 _MODPROBE = ("/usr/lib/modprobe.d", "/run/modprobe.d", "/etc/modprobe.d")
-_BLACKLIST = re.compile(r"^[ \t]*blacklist[ \t]+(\w{1,64})[ \t]*$", re.MULTILINE)
+# `install` runs a program in place of the module: one that does nothing keeps it out by any name.
+_KEPT_OUT = re.compile(
+    r"^[ \t]*(?:blacklist[ \t]+([\w-]{1,64})|install[ \t]+([\w-]{1,64})[ \t]+(?:/usr)?/bin/(?:false|true))[ \t]*$",
+    re.MULTILINE,
+)
 _UVERBS = re.compile(r"uverbs[0-9]{1,4}")
 
 
@@ -62,7 +66,9 @@ def _kept_out(evidence: Evidence) -> dict[str, str]:
         for name in ask.names(evidence, folder).value or ():
             path = f"{folder}/{name}"
             if name.endswith(".conf"):
-                found.update((module, path) for module in _BLACKLIST.findall(ask.text(evidence, path).value or ""))
+                for words in _KEPT_OUT.findall(ask.text(evidence, path).value or ""):
+                    # The kernel knows no hyphen in the name of a module, and modprobe takes both.
+                    found["".join(words).replace("-", "_")] = path
     return found
 
 

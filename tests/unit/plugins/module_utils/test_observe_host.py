@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._areas.host import area as host
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.host import area as host, observe_modules
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.host.facts import HostFacts, Unit
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine import observe as machine
 from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
@@ -413,3 +413,22 @@ def test_a_host_that_refuses_everything_is_unknown_in_everything() -> None:
     found = readings(facts)
     assert len(found) > 15
     assert all(one["value"] is None and not one["missing"] for one in found)  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("blacklist nova_core\n", True),
+        ("blacklist nova-core\n", True),
+        ("install nova-core /bin/false\n", True),
+        ("install nova_core /usr/bin/true\n", True),
+        ("# blacklist nova-core\n", False),
+        ("install nova_core /sbin/modprobe --ignore-install nova_core\n", False),
+        ("blacklist nova\n", False),
+    ],
+)
+def test_what_keeps_a_rival_out_is_read_by_both_ways_and_names(text: str, kept: bool) -> None:
+    place = "/etc/modprobe.d/site.conf"
+    _node, tree = described()
+    tree.files[place] = text.encode()
+    assert observe_modules._kept_out(tree).get("nova_core", "") == (place if kept else "")

@@ -12,7 +12,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import (
     rpm_qa,
     version_text,
 )
-from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package, is_of_a_kernel
 
 DPKG = """Package: rdma-core
 Status: install ok installed
@@ -134,3 +134,21 @@ def test_releases_of_one_stack_are_known_however_they_are_written() -> None:
         "58",
         "",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("linux-image-6.12.117+deb13-amd64", True),
+        ("linux-headers-6.8.0-45-generic", True),
+        ("linux-modules-nvidia-580-open-6.8.0-45-generic", True),
+        ("kernel-devel-5.14.0-570.12.1.el9_6.x86_64", True),
+        ("kmod-nvidia-latest-5.14.0-570.12.1", True),
+        ("linux-image-amd64", False),
+        ("cuda-compat-12.4.1", False),
+        ("hpcx-2.24.1", False),
+        ("openmpi-4.1.7rc1", False),
+    ],
+)
+def test_a_package_is_of_a_kernel_by_its_own_name(name: str, found: bool) -> None:
+    assert is_of_a_kernel(name) is found

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import plain
 
+LONG = "abcdefgh" * 8
 ODD = st.lists(st.sampled_from([*"ab \t\n\r\x1b[0m\x9b\u202e\u2028\x85", "[ERROR]: "]), max_size=40).map("".join)
 
 
@@ -28,9 +29,9 @@ def test_what_is_printed_has_ansible_s_colours_and_no_other_sequence(text: str) 
 @pytest.mark.parametrize(
     ("name", "most", "text", "shown"),
     [
-        ("_LINES", 2, "a\nb\nc\nd\ne", "a\n    b\n    c\n    ... and 2 more lines"),
-        ("_LONGEST", 4, "abcdefg\nhijkl", "abcd... and 3 more characters\n    hijk... and 1 more characters"),
-        ("_LONGEST", 4, "abcdefg", "abcd... and 3 more characters"),
+        ("_LINES", 3, "a\nb\nc\nd\ne", "a\n    b\n    c\n    ... and 2 more lines"),
+        ("_LONGEST", 60, f"a\n{LONG}", f"a\n    {LONG[:6]}... and 58 more characters"),
+        ("_LONGEST", 60, LONG, f"{LONG[:10]}... and 54 more characters"),
     ],
 )
 def test_what_is_beyond_the_bounds_is_counted(
@@ -38,3 +39,11 @@ def test_what_is_beyond_the_bounds_is_counted(
 ) -> None:
     monkeypatch.setattr(plain, name, most)
     assert plain.block(text) == shown
+    assert plain.block(shown) == shown
+
+
+@given(text=ODD, spoken=st.sampled_from(["", "[WARNING]: ", "[ERROR]: "]))
+def test_what_is_plain_stays_as_it_is(text: str, spoken: str) -> None:
+    once = plain.printed(spoken + text)
+    assert plain.printed(once) == once
+    assert plain.block(plain.block(text)) == plain.block(text)

@@ -63,12 +63,12 @@ def test_good_and_foreign_variables_pass() -> None:
     assert problems(variables, ROLES) == []
 
 
-@pytest.mark.parametrize("size", [1, "8", "25%", "100%", [1, "10%", 50], []])
+@pytest.mark.parametrize("size", [1, "8", "25%", "100%", [1, "10%", 50], [], 0, "0", [1, 0]])
 def test_a_batch_as_ansible_counts_it(size: Any) -> None:
     assert problems({"ibready_serial": size, "ibready_max_fail_percentage": 20}, {}) == []
 
 
-@pytest.mark.parametrize("size", ["half", 0, -1, "0%", "150%", 2.5, True, [1, "half"], {"n": 1}, ""])
+@pytest.mark.parametrize("size", ["half", "00", -1, "0%", "150%", 2.5, True, [1, "half"], {"n": 1}, ""])
 def test_a_batch_that_ansible_would_end_over_is_told(size: Any) -> None:
     (told,) = problems({"ibready_serial": size}, {})
     wrong = size[1] if isinstance(size, list) else size
