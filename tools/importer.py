@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tools.sanity import ROOT, archive
+from tools.collection import ROOT, build
 
 # ./run makes it, with what importer-requirements.txt pins.
 PROGRAMS = ROOT / ".cache/importer/bin"
@@ -83,7 +83,7 @@ def take(built: Path) -> tuple[int, str, Mapping[str, Any]]:
 
 
 def main() -> int:
-    status, said, result = take(archive(HOME / "built"))
+    status, said, result = take(build(HOME / "built"))
     found = list(complaints(status, said, result))
     if found:
         print(said)

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tools import collection
 from tools.lint_changed import changed
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,22 +32,11 @@ runpy.run_module("ensurepip", run_name="__main__")
 """
 
 
-def archive(folder: Path) -> Path:
-    """Build the collection; the archive is all that is left in the folder."""
-    shutil.rmtree(folder, ignore_errors=True)
-    galaxy = str(Path(sys.executable).with_name("ansible-galaxy"))
-    subprocess.run(
-        [galaxy, "collection", "build", "--output-path", str(folder), str(ROOT)], check=True, stdout=subprocess.DEVNULL
-    )
-    (built,) = folder.glob("*.tar.gz")
-    return built
-
-
 def build() -> None:
     """Lay the built collection out as ansible-test wants it: below ansible_collections, in git."""
     shutil.rmtree(PLACE, ignore_errors=True)
     PLACE.mkdir(parents=True)
-    shutil.unpack_archive(archive(HOME / "built"), PLACE)
+    shutil.unpack_archive(collection.build(HOME / "built"), PLACE)
     for words in (["init", "--quiet"], ["add", "--all"]):
         subprocess.run(["git", *words], cwd=PLACE, check=True)
 

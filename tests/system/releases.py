@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.system.conftest import ROOT, command, run
+from tests.system.conftest import ROOT, run
 
 LINES: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load((ROOT / "tests/system/ansible-core.yml").read_text())
 TESTED = list(LINES["tested"])
@@ -38,14 +38,6 @@ class Installed:
     def run(self, folder: Path, program: str, *argv: str) -> subprocess.CompletedProcess[str]:
         env = {"ANSIBLE_COLLECTIONS_PATH": str(self.collections), "ANSIBLE_INJECT_FACT_VARS": "False"}
         return run(str(self.programs / program), *argv, cwd=folder, env={**env, "PWD": str(folder)})
-
-
-def build(folder: Path) -> Path:
-    """The collection's archive."""
-    done = run(command("ansible-galaxy"), "collection", "build", "--output-path", str(folder))
-    assert done.returncode == 0, done.stdout
-    (archive,) = folder.glob("*.tar.gz")
-    return archive
 
 
 def install(line: str, archive: Path, folder: Path) -> Installed:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import shutil
 import tarfile
 from pathlib import Path
 
 import pytest
 
 from tests.system.conftest import ROOT, command, run
+from tools import collection
 
 # What work leaves in a checkout.
 LEFT = (".venv/left.py", ".cache/left.yml", ".sandbox/left.yml", "plugins/modules/__pycache__/left.pyc")
@@ -17,20 +17,13 @@ LEFT = (".venv/left.py", ".cache/left.yml", ".sandbox/left.yml", "plugins/module
 
 @pytest.fixture(scope="session")
 def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The collection as ``ansible-galaxy collection build`` makes it, of a checkout that was worked in.
-
-    A copy, for the other steps of the tests write into the checkout meanwhile.
-    """
+    """The collection as ``ansible-galaxy collection build`` makes it, of a checkout that was worked in."""
     folder, copy = tmp_path_factory.mktemp("build"), tmp_path_factory.mktemp("copy") / "main"
-    mutable = shutil.ignore_patterns(".?*", "__pycache__", "dist", "reports")
-    shutil.copytree(ROOT, copy, symlinks=True, ignore=mutable)
+    collection.copy(ROOT, copy)
     for name in LEFT:
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         (copy / name).write_text("left\n")
-    done = run(command("ansible-galaxy"), "collection", "build", str(copy), "--output-path", str(folder))
-    assert done.returncode == 0, done.stdout
-    (path,) = folder.glob("ibready-cluster-*.tar.gz")
-    return path
+    return collection.pack(copy, folder)
 
 
 @pytest.fixture(scope="session")

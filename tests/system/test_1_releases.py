@@ -19,6 +19,7 @@ from tests import cases
 from tests.system import releases
 from tests.system.conftest import ROOT, command, run, said
 from tests.system.releases import LINES, TESTED, Installed
+from tools import collection
 
 HOSTS = f"""---
 all:
@@ -49,7 +50,7 @@ class Place:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.archive = releases.build(folder)
+        self.archive = collection.build(folder)
         self.installed = cache(self._installed)
         self.outcome = cache(self._outcome)
 
