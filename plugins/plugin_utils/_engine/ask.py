@@ -80,7 +80,7 @@ def _telling(text: str) -> str:
         return ""
     errors = () if _TRACEBACK in text else filter(_ERROR.search, lines)
     line = next(iter(errors), lines[-1])
-    return plain(line if len(line) <= _MOST else f"{line[:_MOST]}...").rstrip(".")
+    return plain(line if len(line) <= _MOST else f"{line[:_MOST]}, and {len(line) - _MOST} more characters").rstrip(".")
 
 
 def _next(said: str) -> str:

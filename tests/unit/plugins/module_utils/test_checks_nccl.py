@@ -136,6 +136,14 @@ def test_what_another_library_reads_is_a_doubt_unless_the_site_asks_for_it(name:
     assert bad(judge(made, policy=site)) == {}
 
 
+def test_of_many_homes_on_other_machines_the_rest_is_counted() -> None:
+    made = node()
+    tree = render.render(made)
+    unseen = "".join(f"unseen\t/home/{at}\ton another machine: what users set there is not seen\n" for at in range(6))
+    tree.command("nccl_copies", tree.run("nccl_copies").stdout.replace("end\t1", f"{unseen}end\t7"))
+    assert "/home/3 and 2 more, on another machine" in one(judge(made, tree), "nccl.copies.conf").cause
+
+
 def test_homes_on_another_machine_are_not_taken_for_looked_at() -> None:
     made = node()
     tree = render.render(made)

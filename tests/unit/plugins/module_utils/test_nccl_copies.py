@@ -425,3 +425,10 @@ def test_what_could_not_be_asked_is_unknown() -> None:
 def test_this_host_can_be_searched() -> None:
     found = nccl_copies.parse(Live(questions=QUESTIONS).run("nccl_copies").stdout)
     assert isinstance(found.copies, tuple)
+
+
+@pytest.mark.parametrize("path", ["/etc/environment", "/root/.nccl.conf"])
+def test_of_a_long_value_it_is_said_how_much_there_is(root: Root, path: str) -> None:
+    root.file(path, f"NCCL_IB_HCA={'x' * 1007}\n")
+    (setting,) = root.found().settings
+    assert setting.value == f"{'x' * 1000}... and 7 more characters"

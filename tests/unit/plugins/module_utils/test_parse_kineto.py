@@ -152,3 +152,12 @@ def test_the_sample() -> None:
 def test_texts_of_others(text: str) -> None:
     with pytest.raises(ParseError):
         kineto.parse(text)
+
+
+def test_kernels_of_more_gpus_than_a_process_has_are_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    two = [kernel("gemm", 1000 * at, 100, device=at) for at in (1, 2)]
+    monkeypatch.setattr(kineto, "_MOST_DEVICES", 2)
+    assert kineto.parse(trace(*two)).steps
+    monkeypatch.setattr(kineto, "_MOST_DEVICES", 1)
+    with pytest.raises(ParseError, match="kernels of more than 1 GPUs"):
+        kineto.parse(trace(*two))

@@ -210,3 +210,8 @@ def test_a_cut_answer_tells_what_it_has() -> None:
 def test_texts_of_others(text: str) -> None:
     with pytest.raises(ParseError):
         nccl_ras.parse(text)
+
+
+def test_every_rank_is_told_however_many_are_missing() -> None:
+    job = {"nccl_version": "2.30.7", "communicators": [{"hash": "0x1", "missing_ranks": [{"rank": 1}] * 100_001}]}
+    assert len(nccl_ras.parse(json.dumps(job)).outliers) == 100_001

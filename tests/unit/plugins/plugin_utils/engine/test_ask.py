@@ -214,6 +214,8 @@ def test_who_answers_nonsense_is_named_with_the_next_step(host: Host, said: byte
         ('Traceback (most recent call last):\n  raise X("not found")\nX: boom\n', "X: boom"),
         ("Welcome\nno more.\nConnection to n1 closed.\r\n", "no more"),
         ("Connection to n1 closed.\n", ""),
+        (f"{'x' * 300}\n", "x" * 300),
+        (f"{'x' * 301}\n", f"{'x' * 300}, and 1 more characters"),
     ],
 )
 def test_of_what_a_failed_program_said_the_line_that_tells_most_is_told(said: str, told: str) -> None:
