@@ -4,6 +4,7 @@ in a circle show only by where they begin."""
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -32,3 +33,15 @@ def test_each_plugin_can_be_the_first(kind: str) -> None:
     argv = [sys.executable, "-c", EACH, *names]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == ""
+
+
+def test_each_module_begins_where_it_is_run() -> None:
+    with_main = {
+        path.name: ast.unparse(tree.body[-1])
+        for path in sorted((ROOT / "plugins/modules").glob("*.py"))
+        for tree in [ast.parse(path.read_text(encoding="utf-8"))]
+        if any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in tree.body)
+    }
+    assert len(with_main) > 50
+    begins = "if __name__ == '__main__':\n    main()"
+    assert [name for name, last in with_main.items() if last != begins] == []
