@@ -131,7 +131,7 @@ def _equal_firmware(facts: IbFacts, rails: list[Ca]) -> Iterator[Check]:
         compared += len(mine)
         versions = Counter(ca.fw for ca in mine)
         usual, times = versions.most_common(1)[0]
-        for ca in mine if len(versions) > 1 else ():
+        for ca in mine:
             if ca.fw == usual and 2 * times > len(mine):
                 continue
             counted = {fw: f"{fw} on {n}" for fw, n in versions.most_common()}
