@@ -207,3 +207,10 @@ def test_a_bundle_is_a_folder_of_the_controller_or_an_address_of_the_nodes() -> 
     assert served.fingerprint == key.replace(" ", "")
     with pytest.raises(BundleError, match="stack_bundle_key is None"):
         source.bundled("/srv/bundle", None)
+
+
+def test_sums_without_a_manifest_are_no_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "signed_sums", lambda _home, _key: {})
+    (tmp_path / layout.MANIFEST).write_text("{}")
+    with pytest.raises(layout.BundleError, match=f"has no {layout.MANIFEST}; next: "):
+        check.check(tmp_path, "", {})
