@@ -32,7 +32,8 @@ def sm_record(guid: str, priority: int = 14, state: int = 3) -> str:
 @dataclass
 class Fabric:
     """``nodes``: GUID -> (type, name). ``cables``: end -> (other end, width and speed, extra words
-    of iblinkinfo). ``down``: ports without a link. ``counters``: port -> counters at both looks."""
+    of iblinkinfo). ``down``: ports without a link. ``counters``: port -> counters at both looks.
+    ``lids``: by adapter."""
 
     nodes: dict[str, tuple[str, str]] = field(default_factory=dict)
     cables: dict[End, tuple[End, str, str]] = field(default_factory=dict)
@@ -42,6 +43,7 @@ class Fabric:
     managers: str = ""
     rails: list[Hca] = field(default_factory=list)
     asks: str = ""
+    lids: dict[str, int] = field(default_factory=dict)
 
     def switch(self, guid: str, name: str) -> str:
         self.nodes[guid] = ("S", name)
@@ -88,7 +90,7 @@ class Fabric:
                 far_kind, far_name = self.nodes[far]
                 own = f"({_port(guid, end[1])})" if kind == "H" else ""
                 its = f"({_port(far, far_port)})" if far_kind == "H" else ""
-                lid = "lid 9 lmc 0 " if kind == "H" else ""
+                lid = f"lid {self.lids.get(guid, 9)} lmc 0 " if kind == "H" else ""
                 lines.append(
                     f'[{end[1]}]{own}\t"{far_kind}-{far:0>16}"[{far_port}]{its}\t\t# {lid}"{far_name}" lid 8 {speed}'
                 )

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from typing import Mapping, Sequence
+from typing import Iterable, Mapping
 
 from .._expect.expectations import CAPABILITY, Expected
 from .._ground.check import Check, failed, passed, unknown
 from .._ground.equals import most_have
 from .._ground.link import INFINIBAND
+from .._parse.ibstat import Port
 from .._rails.ib_ports import IbFacts, is_infiniband, layer, port_name
+from . import claims
 from .fleet_same import Group, Kind, groups, same
 
+_GUIDS, _LIDS = "fleet.hca.guid_unique", "fleet.port.lid_unique"
 _ASK_FIRST = "fix what kept ibstat from telling it, then verify again"
-_SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,11 @@ class HostFacts:
     kind: Kind = field(default_factory=Kind)
 
 
-def judge(hosts: Mapping[str, HostFacts], size: int) -> dict[str, list[Check]]:
+def judge(hosts: Mapping[str, HostFacts], size: int, seen: claims.Seen = claims.nobody) -> dict[str, list[Check]]:
     """Kernel, HCAs and what must be unique, per host, over the hosts of which anything is known.
 
-    ``size`` is how many hosts the inventory has. Only a fleet of one has nothing to compare.
+    ``size`` is how many hosts the inventory has. Only a fleet of one has nothing to compare. ``seen``: what hosts saw
+    of the others' GUIDs and LIDs on the fabric.
     """
     reported, hosts = hosts, _on_fabric(hosts)
     checks: dict[str, list[Check]] = {host: [] for host in hosts}
@@ -42,8 +44,8 @@ def judge(hosts: Mapping[str, HostFacts], size: int) -> dict[str, list[Check]]:
         models = {host: _models(entry.ib, reported[host].ib) for host, entry in mine.items()}
         same("fleet.hca.model", "host", models, checks, group, _ASK_FIRST)
         _firmware(mine, checks, group)
-    _unique_guids(hosts, checks)
-    _unique_lids(hosts, checks)
+    _unique_guids(hosts, checks, seen)
+    _unique_lids(hosts, checks, seen)
     _single_sm(hosts, checks)
     return checks
 
@@ -111,52 +113,54 @@ def _models(facts: IbFacts, told: IbFacts) -> str:
     return ", ".join(types) if all(types) else ""
 
 
-def _unique_guids(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]]) -> None:
+def _unique_guids(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]], seen: claims.Seen) -> None:
     """Node GUIDs among HCAs and, as they have a space of their own, port GUIDs among ports."""
-    nodes = [(host, ca.name, ca.node_guid) for host, entry in hosts.items() for ca in entry.ib.cas]
-    ports = [
-        (host, port_name(ca, port), port.port_guid)
-        for host, entry in hosts.items()
-        for ca in entry.ib.cas
+    cas = [(host, ca) for host, entry in hosts.items() for ca in entry.ib.cas]
+    mine = [(claims.NODE, claims.Claim(host, ca.name, ca.node_guid, _lids(ca.ports))) for host, ca in cas]
+    mine += [
+        (claims.PORT, claims.Claim(host, port_name(ca, port), port.port_guid, _lids([port])))
+        for host, ca in cas
         for port in ca.ports
         if is_infiniband(port)
     ]
-    for mine in (nodes, ports):
-        owners: dict[str, list[str]] = {}
-        for host, subject, guid in mine:
-            owners.setdefault(guid.lower(), []).append(f"{host} {subject}")
-        for host, subject, guid in mine:
-            if not guid:
-                checks[host].append(unknown("fleet.hca.guid_unique", subject, "no GUID shown"))
-                continue
-            shared = owners[guid.lower()]
-            checks[host].append(_unique("fleet.hca.guid_unique", subject, guid, shared, f"{host} {subject}"))
+    every = claims.Claims(seen)
+    for kind, claim in mine:
+        every.add((kind, _guid(claim.shown)), claim)
+    for kind, claim in mine:
+        if claim.shown:
+            found = every.judged(_GUIDS, [(kind, _guid(claim.shown))], claim)
+        else:
+            found = unknown(_GUIDS, claim.subject, "no GUID shown")
+        checks[claim.host].append(found)
 
 
-def _unique_lids(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]]) -> None:
+def _lids(ports: Iterable[Port]) -> frozenset[object]:
+    return frozenset(port.lid for port in ports if port.lid)
+
+
+def _unique_lids(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]], seen: claims.Seen) -> None:
     """LIDs are unique within a subnet, which is known by its master; a port owns 2^LMC of them."""
-    owners: dict[tuple[int, int], list[str]] = {}
-    mine: list[tuple[str, str, int | None, range]] = []
+    every = claims.Claims(seen)
+    mine: list[tuple[claims.Claim, list[claims.Key]]] = []
     for host, entry in hosts.items():
         for ca in entry.ib.cas:
             for port in ca.ports:
                 if not is_infiniband(port) or port.state != "Active" or not port.lid:
                     continue
-                name = port_name(ca, port)
-                subnet = _subnet(entry.ib, name)
+                claim = claims.Claim(host, port_name(ca, port), str(port.lid), frozenset({_guid(port.port_guid)}))
+                subnet = _subnet(entry.ib, claim.subject)
                 lids = range(port.lid, port.lid + (1 << max(0, min(port.lmc or 0, 7))))
-                mine.append((host, name, subnet, lids))
-                if subnet is None:
-                    continue
-                for lid in lids:
-                    owners.setdefault((subnet, lid), []).append(f"{host} {name}")
-    for host, name, subnet, lids in mine:
-        if subnet is None:
+                keys: list[claims.Key] = [(claims.LID, subnet, lid) for lid in lids if subnet is not None]
+                mine.append((claim, keys))
+                for key in keys:
+                    every.add(key, claim)
+    for claim, keys in mine:
+        if keys:
+            found = every.judged(_LIDS, keys, claim)
+        else:
             why = "the subnet is not known: its subnet manager did not answer"
-            checks[host].append(unknown("fleet.port.lid_unique", name, why, observed=lids[0]))
-            continue
-        claimed = {owner for lid in lids for owner in owners[(subnet, lid)][: _SHOWN + 2]}
-        checks[host].append(_unique("fleet.port.lid_unique", name, str(lids[0]), sorted(claimed), f"{host} {name}"))
+            found = unknown(_LIDS, claim.subject, why, observed=claim.shown)
+        checks[claim.host].append(found)
 
 
 def _subnet(facts: IbFacts, port: str) -> int | None:
@@ -164,21 +168,16 @@ def _subnet(facts: IbFacts, port: str) -> int | None:
     answer = facts.sm.get(port)
     if answer is None or answer.sm is None:
         return None
+    guid = _guid(answer.sm.guid)
+    return guid if isinstance(guid, int) else None
+
+
+def _guid(text: str) -> int | str:
+    """Its number, however it is written; the text of one that is masked or damaged."""
     try:
-        return int(answer.sm.guid, 16)
+        return int(text.replace(":", ""), 16)
     except ValueError:
-        return None
-
-
-def _unique(check_id: str, subject: str, value: str, owners: Sequence[str], me: str) -> Check:
-    """``owners``: all that have it, ``me`` among them; the first few others are named."""
-    # Of thousands that share one GUID nobody reads all.
-    others = list(islice((owner for owner in owners if owner != me), _SHOWN + 1))
-    if others:
-        more = ", ..." if len(others) > _SHOWN else ""
-        observed = f"{value}, also on {', '.join(others[:_SHOWN])}{more}"
-        return failed(check_id, subject, observed, "on no other", CAPABILITY)
-    return passed(check_id, subject, value, "on no other", CAPABILITY)
+        return text.lower()
 
 
 def _single_sm(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]]) -> None:

@@ -13,6 +13,8 @@ from .text import few
 MIN_EQUALS = 3
 # How the reason begins where equals differ and nobody can tell which of them is right.
 NO_MAJORITY = "no majority: "
+# The same where several claim what has to be one's own.
+CLAIMED = "claimed twice: "
 # What is to be done then: to change either of them may be to change the right one.
 SAY_WHICH = "nothing tells which of them is right: say in the inventory or the plan what is wanted, then verify again"
 _SHOWN = 4

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Set
 from dataclasses import replace
 
 from ...module_utils._areas.fabric.facts import Answer
+from ...module_utils._fleet.fleet_names import short
 from ...module_utils._ground.reading import Reading
 from ...module_utils._parse import _topology
 from ...module_utils._parse._topology import CA, SWITCH, Ibnetdiscover
@@ -21,7 +22,8 @@ _FEW = 4
 def build(name: str, asked: str, found: Ibnetdiscover, inventory: Inventory) -> Fabric:
     """The fabric of one discovery, without what iblinkinfo says."""
     ports = _ports(found)
-    hcas = _hcas(found, ports, inventory)
+    placed = _hcas(found, ports, inventory)
+    hcas = {end: mine[0] for end, mine in placed.items()}
     claims = {
         End(node.guid, link.port): (End(link.peer, link.peer_port), link.width, link.speed)
         for node in found.nodes
@@ -44,6 +46,7 @@ def build(name: str, asked: str, found: Ibnetdiscover, inventory: Inventory) -> 
         {},
         hcas,
         ports,
+        frozenset(hca for mine in placed.values() for hca in mine[1:]),
     )
 
 
@@ -88,20 +91,26 @@ def _ports(found: Ibnetdiscover) -> dict[str, str]:
     return ports
 
 
-def _hcas(found: Ibnetdiscover, ports: dict[str, str], inventory: Inventory) -> dict[End, Hca]:
+def _hcas(found: Ibnetdiscover, ports: dict[str, str], inventory: Inventory) -> dict[End, list[Hca]]:
     """The rails by their end: by port GUID, or by node GUID and the number in the port's name.
 
-    The other port of an adapter is no proof that this one is there.
+    The other port of an adapter is no proof that this one is there. Of several that say one end is theirs the one that
+    the adapter is called after comes first.
     """
     numbers = {link.port_guid: link.port for node in found.nodes for link in node.links if link.port_guid}
     linked = {End(node.guid, link.port) for node in found.nodes if node.type == CA for link in node.links}
-    placed: dict[End, Hca] = {}
+    placed: dict[End, list[Hca]] = {}
     for hca in inventory.rails:
         named = End(hca.node_guid, int(hca.name.rpartition("/")[2]))
         if hca.port_guid in numbers:
-            placed[End(ports[hca.port_guid], numbers[hca.port_guid])] = hca
+            placed.setdefault(End(ports[hca.port_guid], numbers[hca.port_guid]), []).append(hca)
         elif named in linked:
-            placed[named] = hca
+            placed.setdefault(named, []).append(hca)
+    several = {end.guid for end, hcas in placed.items() if len(hcas) > 1}
+    names = {node.guid: short(node.name.partition(" ")[0]) for node in found.nodes if node.guid in several}
+    for end, hcas in placed.items():
+        if len(hcas) > 1:
+            hcas.sort(key=lambda hca: short(hca.host) != names[end.guid])
     return placed
 
 

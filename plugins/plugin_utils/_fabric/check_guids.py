@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ...module_utils._expect.expectations import CAPABILITY
-from ...module_utils._ground.check import Check, failed
+from ...module_utils._ground.check import Check, failed, unknown
+from ...module_utils._ground.equals import CLAIMED
 from .model import Fabric, Hca, Inventory, guid
 from .say import settled, some
 
 UNIQUE = "fabric.guid.unique"
+_NEXT = "see what fleet.hca.guid_unique says of these hosts (verify.yml)"
 _TOLD = re.compile(r"Port with guid (0x[0-9a-fA-F]{1,16}) already exists")
 
 
@@ -32,7 +35,7 @@ def judge(fabric: Fabric, inventory: Inventory, partial: str, told: Sequence[str
         for end, heads in sorted(fabric.twice.items())
     ]
     named = {check.subject for check in wrong}
-    for port_guid in _told(told):
+    for port_guid in complained(told):
         owner = fabric.ports.get(port_guid, port_guid)
         subject = f"0x{port_guid:0>16}"
         if subject not in named and f"0x{owner:0>16}" not in named:
@@ -42,11 +45,15 @@ def judge(fabric: Fabric, inventory: Inventory, partial: str, told: Sequence[str
     for node_guid, hosts in _shared(inventory.rails).items():
         subject = f"0x{node_guid:0>16}"
         if subject not in named and node_guid in fabric.nodes:
-            wrong.append(failed(UNIQUE, subject, f"on {some(hosts)}", "on one HCA", CAPABILITY))
+            # Each says it of itself; fleet.hca.guid_unique judges who of them is right.
+            why = f"{CLAIMED}{some(hosts)} have it by their own words; {fabric.asked} saw {fabric.node_name(node_guid)}"
+            doubt = unknown(UNIQUE, subject, f"{why} alone", observed=f"on {some(hosts)}", remedy=_NEXT)
+            wrong.append(replace(doubt, expected="on one HCA", expected_from=CAPABILITY))
     return settled(UNIQUE, fabric.name, wrong, f"{len(fabric.nodes)} nodes", "a GUID each", partial=partial)
 
 
-def _told(lines: Sequence[str]) -> list[str]:
+def complained(lines: Sequence[str]) -> list[str]:
+    """The port GUIDs of which ibnetdiscover says that there are two."""
     found = (_TOLD.search(line) for line in lines)
     return sorted({guid(match.group(1)) for match in found if match is not None})
 

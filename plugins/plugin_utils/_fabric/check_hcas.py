@@ -32,7 +32,8 @@ class Missing:
     """The inventory's HCAs that no fabric showed, and what they have in common."""
 
     def __init__(self, fabrics: Sequence[Fabric], inventory: Inventory) -> None:
-        here = {hca for fabric in fabrics for hca in fabric.hcas.values()}
+        # Whose a GUID is that two have fleet.hca.guid_unique says; nobody is missing by the other's word.
+        here = {hca for fabric in fabrics for hca in (*fabric.hcas.values(), *fabric.claimed)}
         self.hcas = [hca for hca in inventory.rails if hca not in here]
         there = {hca.host for hca in here}
         self.hosts = {hca.host for hca in self.hcas} - there

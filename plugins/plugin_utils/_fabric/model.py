@@ -119,7 +119,7 @@ class Fabric:
     """``far``: from every end of a cable to the other. ``lines``: what iblinkinfo says of a port.
 
     ``twice``: far ends that several ports say they lead to. ``hcas``: rails by their end.
-    ``ports``: node by the GUID of one of its ports.
+    ``ports``: node by the GUID of one of its ports. ``claimed``: rails whose end another rail has, by the same GUID.
     """
 
     name: str
@@ -131,6 +131,7 @@ class Fabric:
     lines: Mapping[End, Port] = field(default_factory=dict)
     hcas: Mapping[End, Hca] = field(default_factory=dict)
     ports: Mapping[str, str] = field(default_factory=dict)
+    claimed: Collection[Hca] = frozenset()
 
     def switches(self, level: str) -> list[Node]:
         """The switches of a level, by name."""

@@ -16,6 +16,7 @@ from ...module_utils._ground.check import FAIL, SKIP, UNKNOWN, Check, failed, pa
 from ...module_utils._rails.ib_ports import IbFacts
 from .._answers import apart, ping as told, shown
 from .._fabric import report as fabrics
+from .._fabric.sightings import Sightings
 from .._ground import silence
 from .._hosts import consistency as _alike, contact, hosts as _hosts, rounds
 from .._switch import judge as _switch, texts as _texts
@@ -72,13 +73,14 @@ def _report(
         if host.ib is not None
     }
     usual = fleet.expectations(compared)
-    agreed = fleet.judge(compared, size)
+    looks, inventory = (asked.looks, asked.inventory) if asked is not None else ((), ())
+    agreed = fleet.judge(compared, size, Sightings(looks, _alike.owners(hosts, inventory)))
     taking_part = {host.name: _hosts.participant(host) for host in hosts}
     pings = _mesh.pings(hosts, taking_part, plan)
     rails = _rails(taking_part, pings)
     mesh = _mesh.mesh(hosts, taking_part, plan)
     reached = ping.judge(rails, pings, size, mesh)
-    alike = _alike.judge(hosts, size)
+    alike = _alike.judge(hosts, size, inventory)
     closer = _alike.compare(hosts, rails, pings, size) if compare else {}
     listening = {host.name: host.tcp for host in hosts if host.tcp is not None}
     tries = tcp_plan.tries(listening)

@@ -23,15 +23,23 @@ _ACTIVE = "Active"
 _UNSET = "not set"
 
 
-def judge(hosts: Sequence[Host], size: int) -> dict[str, list[Check]]:
-    """Versions, models, settings and clocks of the hosts of which anything is known."""
+def owners(hosts: Sequence[Host], inventory: Sequence[str] = ()) -> dict[str, str]:
+    """Whose name or address a word is by the inventory, of hosts that took no part as well."""
+    return fleet_names.called(
+        {name: (name,) for name in inventory} | {one.name: (one.name, *one.called) for one in hosts}
+    )
+
+
+def judge(hosts: Sequence[Host], size: int, inventory: Sequence[str] = ()) -> dict[str, list[Check]]:
+    """Versions, models, settings and clocks of the hosts of which anything is known. ``inventory``: all hosts that
+    there are."""
     reported = [host for host in hosts if host.ib is not None]
     checks = fleet_same.judge({host.name: alike(host) for host in reported}, size)
     visits = {host.name: host.visit for host in reported}
     recorded = {host.name: _NO_CLOCK for host in reported if host.recorded}
     called = {host.name: name for host in reported if (name := str(host.node.get("hostname") or ""))}
     trays = rack.judge(dict(_trays(reported)))
-    for found in (fleet_names.judge(called), fleet_time.judge(visits, size, recorded), trays):
+    for found in (fleet_names.judge(called, owners(hosts, inventory)), fleet_time.judge(visits, size, recorded), trays):
         for name, more in found.items():
             checks[name] += more
     return checks

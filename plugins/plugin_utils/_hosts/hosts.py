@@ -47,6 +47,8 @@ from .rounds import Participant, Rail
 
 # Judged with the ports, by the same code.
 _SM = "fabric.sm.answers"
+# Where the inventory says where a host is.
+_ADDRESSES = ("ansible_host", "ibready_address")
 # What modules returned and filters made: there is no template in it.
 _DATA = (
     "ansible_facts",
@@ -71,7 +73,7 @@ class Host:
 
     ``address``: where Ansible looked in vain for it. ``silent``: that it gave no answer since.
     ``recorded``: of a host that is judged by its evidence bundle, when that was collected.
-    ``visit``: what ibverify's visit told of its clock.
+    ``visit``: what ibverify's visit told of its clock. ``called``: its names and addresses by the inventory.
     """
 
     name: str
@@ -96,6 +98,7 @@ class Host:
     tcp: _tcp_told.Reported | None = None
     rdma: rdma_told.Reported | None = None
     visit: Visit | None = None
+    called: Sequence[str] = ()
 
 
 def gather(hostvars: Mapping[str, Any], names: Sequence[str]) -> list[Host]:
@@ -183,6 +186,7 @@ def _host(name: str, seen: Mapping[str, Any], known: told_verdict.Known) -> Host
         tcp=_tcp_told.told(name, seen),
         rdma=rdma_told.told(name, seen, reported, ib_facts, expect, node.get("simulated", "")),
         visit=_visit(answer),
+        called=[str(seen[key]) for key in _ADDRESSES if seen.get(key)],
     )
 
 

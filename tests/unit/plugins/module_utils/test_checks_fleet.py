@@ -80,8 +80,8 @@ def test_a_lid_on_two_hosts_of_one_subnet_is_named_and_in_two_subnets_is_not() -
     two = node(2)
     clash = replace(two, cas=(hca("mlx5_0", port(lid=10), node_guid="0x2f"), two.cas[1]))
     assert bad(fleet(node(1), clash, node(3))) == {
-        "n0 fleet.port.lid_unique mlx5_0/1": "fail",
-        "n1 fleet.port.lid_unique mlx5_0/1": "fail",
+        "n0 fleet.port.lid_unique mlx5_0/1": "unknown",
+        "n1 fleet.port.lid_unique mlx5_0/1": "unknown",
     }
     apart = replace(clash, sm={"mlx5_0/1": master(guid="0x99"), "mlx5_1/1": master()})
     assert "n0 fleet.port.lid_unique mlx5_0/1" not in bad(fleet(node(1), apart, node(3)))
@@ -154,8 +154,8 @@ def test_a_port_guid_on_two_hosts_is_named_on_both() -> None:
     clone = replace(two.cas[0], ports=(port(lid=20, port_guid="0x0000000100000000"),))
     hosts = fleet(node(1), replace(two, cas=(clone, two.cas[1])), node(3))
     assert bad(hosts) == {
-        "n0 fleet.hca.guid_unique mlx5_0/1": "fail",
-        "n1 fleet.hca.guid_unique mlx5_0/1": "fail",
+        "n0 fleet.hca.guid_unique mlx5_0/1": "unknown",
+        "n1 fleet.hca.guid_unique mlx5_0/1": "unknown",
     }
 
 
@@ -250,8 +250,9 @@ def test_thousands_with_one_guid_name_a_few_others() -> None:
     hosts = {f"n{at}": HostFacts(KERNEL, node(1)) for at in range(2000)}
     found = judge(hosts, 2000)["n7"]
     twice = next(one for one in found if one.id == "fleet.hca.guid_unique")
-    assert twice.result == "fail"
+    assert twice.result == "unknown"
     assert len(twice.observed) < 200
+    assert len(twice.cause) < 400
 
 
 def test_the_rates_of_down_ports_are_nobody_s_expectation() -> None:

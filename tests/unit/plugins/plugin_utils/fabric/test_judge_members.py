@@ -68,10 +68,17 @@ def test_two_devices_of_one_guid_are_told_from_a_list_that_was_cut() -> None:
     assert found(reported, "unknown") == {}
 
 
-def test_a_guid_on_two_hosts() -> None:
+@pytest.mark.parametrize(("victim", "other"), [(2, 4), (4, 2)])
+def test_a_guid_that_two_hosts_claim_and_one_adapter_has_takes_neither_off_the_fabric(victim: int, other: int) -> None:
     fabric = tree()
-    fabric.rails[4] = replace(fabric.rails[4], node_guid="3c00", port_guid="3c01")
-    assert "fabric.guid.unique" in found(judged(fabric))
+    own = fabric.rails[victim]
+    fabric.rails[other] = replace(fabric.rails[other], node_guid=own.node_guid, port_guid=own.port_guid)
+    reported = judged(fabric)
+    assert found(reported, "unknown") == {"fabric.guid.unique": [f"0x{own.node_guid:0>16}"]}
+    assert set(found(reported)) == {"fabric.hca.known"}
+    (check,) = [one for one in reported.fabrics[0]["checks"] if one["id"] == "fabric.guid.unique"]
+    assert f"saw {own.host} mlx5_0 alone" in check["cause"]
+    assert {one.result for checks in reported.hosts.values() for one in checks} == {"pass"}
 
 
 def test_a_host_that_is_off_and_told_nothing_is_not_taken_for_a_spine() -> None:
