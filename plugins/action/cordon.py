@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
 
-from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import escaped, few
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import escaped, few, printable
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.dicts import as_dict
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon import plan as _plan, told
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.cordon.cluster import Cluster, do
@@ -102,9 +102,8 @@ def _called(report: Mapping[str, Any], hostvars: Mapping[str, Any]) -> dict[str,
     """The names that the inventory gives the hosts as nodes; ClusterError where it does not speak for all of them."""
     strange = [name for name in report["hosts"] if name not in hostvars]
     if strange:
-        raise ClusterError(
-            f"the report is of {few(strange, 4)}, which this inventory has not. Next: name its own inventory (-i)"
-        )
+        names = few([printable(name) for name in strange], 4)
+        raise ClusterError(f"the report is of {names}, which this inventory has not. Next: name its own inventory (-i)")
     mine = {name: hostvars[name] for name in report["hosts"]}
     # A run asks one cluster once: what a group alone says would hold for all, or for none.
     for name in _OF_ALL:

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ....module_utils._ground.check import FAIL, NOT_READY, UNKNOWN, from_dict, trouble
-from ....module_utils._ground.text import escaped, few
+from ....module_utils._ground.text import escaped, few, printable
 from ..._ground.dicts import as_dict
 from .node import ClusterError
 from .plan import Held, Host, Plan, Step
@@ -50,20 +50,20 @@ def hosts(report: Mapping[str, Any], called: Mapping[str, str], never: Sequence[
                 f"{found[node].name} and {name} would both be the node {node}. Next: set kubernetes_rdma_node on each"
             )
         bad = _bad(told, never) if told["verdict"] == NOT_READY else ()
-        simulated = str(as_dict(told["facts"].get("node")).get("simulated") or "")
+        simulated = printable(str(as_dict(told["facts"].get("node")).get("simulated") or ""))
         found[node] = Host(name, node, told["verdict"], bad, simulated, _seen(told))
     return list(found.values())
 
 
 def _bad(told: Mapping[str, Any], never: Sequence[str]) -> tuple[str, ...]:
     failed = [check for check in trouble(map(from_dict, told["checks"])) if check.result == FAIL]
-    ids = [check.id for check in failed if check.severity == _ERROR]
+    ids = [printable(check.id) for check in failed if check.severity == _ERROR]
     return tuple(dict.fromkeys(one for one in ids if not any(fnmatchcase(one, entry) for entry in never)))
 
 
 def _seen(told: Mapping[str, Any]) -> frozenset[str]:
     unknown = {check["id"] for check in told["checks"] if check["result"] == UNKNOWN}
-    return frozenset(check["id"] for check in told["checks"]) - unknown
+    return frozenset(printable(check["id"]) for check in told["checks"] if check["id"] not in unknown)
 
 
 def plan(planned: Plan, most: int, *, dry: bool) -> str:

@@ -264,3 +264,34 @@ def test_bad_input_is_refused_before_anything_changes(
     with pytest.raises(AnsibleActionFail, match=said):
         run(server, site=site, **{"allow": ALL, **args})
     assert server.patches == []
+
+
+HUGE, CONTROLS = "x" * 1_000_000, "a\x1b[2J\r\n\u202eb"
+
+
+@pytest.mark.parametrize("text", [HUGE, CONTROLS], ids=["huge", "controls"])
+@pytest.mark.parametrize("where", ["id", "subject", "observed", "cause", "simulated"])
+def test_texts_of_a_host_neither_flood_nor_command_a_terminal_or_the_server(
+    run: Run, shown: list[str], where: str, text: str
+) -> None:
+    server = nodes()
+    check = {**runs.MIXED["n2"]["checks"][0], **({where: text} if where != "simulated" else {})}
+    facts = {**runs.MIXED["n2"]["facts"], **({"node": {"simulated": text}} if where == "simulated" else {})}
+    result = run(server, hosts={**runs.MIXED, "n2": {**runs.MIXED["n2"], "checks": [check], "facts": facts}}, allow=ALL)
+    told = "".join(shown)
+    assert len(told) < 2000
+    assert set(told) - {"\n"} == {char for char in told if char.isprintable()}
+    assert sum(len(str(patch)) for patch in server.patches) < 2000
+    assert all(str(value).isprintable() for entry in (*result["steps"], *result["held"]) for value in entry.values())
+    assert {name for name, one in server.nodes.items() if one["spec"]} <= {"n2"}
+    assert bool(result["held"]) == (where == "simulated")
+
+
+@pytest.mark.parametrize("name", [HUGE, CONTROLS], ids=["huge", "controls"])
+def test_a_host_that_the_inventory_has_not_stops_the_run_in_a_line(run: Run, name: str) -> None:
+    server = nodes()
+    with pytest.raises(AnsibleActionFail, match="which this inventory has not") as caught:
+        run(server, hosts={**runs.MIXED, name: runs.MIXED["n2"]}, site={name: None}, allow=ALL)
+    assert len(str(caught.value)) < 1000
+    assert str(caught.value).isprintable()
+    assert server.patches == []
