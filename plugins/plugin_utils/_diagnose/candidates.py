@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import loss
+from . import joins, loss
 from .finding import Finding
 from .row import Row, fits
 
@@ -16,7 +16,7 @@ _JOB = "nccl.log."
 
 @dataclass
 class Candidate:
-    """One row that findings fit, on one host or (``Row.fleet``) on all that have it.
+    """One row that findings fit, on one host or (``Row.fleet``) on all that have it, or of one fault (``Row.joins``).
 
     ``signs``: all findings that fit, ``parts``: what they are about, as (host, part); ``own``:
     those that nothing else explains. ``explained`` and ``hidden``: failures and unknowns of others
@@ -47,6 +47,7 @@ class Pool:
         self._rows = rows
         self._hosts = hosts
         self._all: dict[tuple[int, str], Candidate] = {}
+        self._joined: dict[int, list[Finding]] = {}
         self._on: dict[str, list[Candidate]] = {}
         # Of those that explain what is elsewhere the first of each row stands for all.
         self._on_rail: dict[str, dict[int, Candidate]] = {}
@@ -56,11 +57,18 @@ class Pool:
     def add(self, finding: Finding) -> None:
         """Put a failure where its row is; it belongs to the first one that it fits. Equals that differ are one."""
         at, row = next((at, row) for at, row in enumerate(self._rows) if _any(row.signs, finding))
+        if row.joins:
+            self._joined.setdefault(at, []).append(finding)
+            return
         key = (at, "" if row.fleet or finding.split else finding.host)
         self._all.setdefault(key, Candidate(row, at)).signs.append(finding)
 
     def settle(self) -> list[Candidate]:
         """All of them in the table's order, once every failure was added."""
+        for at, findings in self._joined.items():
+            row = self._rows[at]
+            for number, mine in enumerate(joins.faults(row.joins, findings, self._hosts)):
+                self._all[at, f"{number:09}"] = Candidate(row, at, mine)
         settled = [entry for _unused, entry in sorted(self._all.items())]
         for candidate in settled:
             candidate.own = list(candidate.signs)

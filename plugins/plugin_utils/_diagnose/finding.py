@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ...module_utils._ground.check import FAIL, UNKNOWN, Check, from_dict
-from ...module_utils._ground.equals import NO_MAJORITY
+from ...module_utils._ground.equals import CLAIMED, NO_MAJORITY
 from .._hosts.nameless import nameless, own
 from .parts import HCA, Parts
 
@@ -42,13 +42,19 @@ class Finding:
         return self.check.cause.startswith(NO_MAJORITY)
 
     @property
+    def claimed(self) -> bool:
+        """Whether several claim what has to be one's own, and nobody can tell whose it is."""
+        return self.check.cause.startswith(CLAIMED)
+
+    @property
     def wrong(self) -> bool:
         """Whether something is wrong, rather than not looked at.
 
-        Hosts that differ without a majority are wrong, whichever of them it is.
+        Hosts that differ without a majority are wrong, whichever of them it is, and so is a host that does not answer.
         """
-        split = self.check.result == UNKNOWN and self.check.id.startswith("fleet.") and self.split
-        return self.check.result == FAIL or split
+        split = self.split and self.check.id.startswith("fleet.")
+        known = split or self.claimed or self.check.id == ACCESS
+        return self.check.result == FAIL or (self.check.result == UNKNOWN and known)
 
     def shared(self, text: str) -> str:
         """What is said of it as other hosts would say it of themselves."""
@@ -163,7 +169,7 @@ class Unlooked:
 
 
 def grouped(blind: Sequence[Finding]) -> list[Unlooked]:
-    """By reason and remedy; hosts that do not answer first, then errors, then what most checks wait for."""
+    """By reason and remedy; errors first, then what most checks wait for."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in blind:
         alike = finding.shared(finding.check.cause), finding.shared(finding.check.remedy)
@@ -183,5 +189,5 @@ def grouped(blind: Sequence[Finding]) -> list[Unlooked]:
     ]
     return sorted(
         found,
-        key=lambda item: (ACCESS not in item.checks, item.severity, -len(item.hosts), -len(item.checks), item.why),
+        key=lambda item: (item.severity, -len(item.hosts), -len(item.checks), item.why),
     )

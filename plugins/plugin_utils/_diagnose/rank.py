@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ...module_utils._ground.check import SEVERITIES
+from ...module_utils._ground.check import SEVERITIES, UNKNOWN
 from ...module_utils._ground.equals import SAY_WHICH
 from . import acts, command
 from .candidates import Candidate
@@ -138,6 +138,10 @@ def _cause(
     there = [name for name in names if name in parts or name in where.asked] or list(parts)
     reported = command.line(fix, there, command.values(first, parts.get(first.host)), where)
     note = fix.note
+    if first.check.result == UNKNOWN and not split and first.check.remedy:
+        # Nobody saw what is wrong, and the check says how to.
+        others = len({finding.check.remedy for finding in candidate.own}) > 1
+        note = f"{first.check.remedy} (so for {first.host})" if others else first.check.remedy
     if not reported:
         note = "; ".join(part for part in (command.NO_NAME, note) if part)
     return Cause(
@@ -157,7 +161,7 @@ def _cause(
         command=reported,
         mends=fix.mends,
         note=note,
-        confidence=CONFIDENCE[-1] if split else candidate.row.confidence,
+        confidence=CONFIDENCE[-1] if split or all(one.claimed for one in candidate.own) else candidate.row.confidence,
         source=candidate.row.source,
         acts=acts.of(fix, candidate.own, parts),
     )

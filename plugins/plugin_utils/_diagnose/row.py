@@ -63,7 +63,8 @@ class Row:
     ``signs``: findings that are this cause, where no row above has them. What it explains stands in
     rows below: ``same`` of the same part of the host, ``rail`` of the same rail on any host,
     ``here`` of the same host, ``far`` of any host or a job; ``whole``: like far, where all rails of
-    a host are hit. ``fleet``: one cause for all hosts that have it. ``ratio``: the loss follows
+    a host are hit. ``fleet``: one cause for all hosts that have it; ``joins``: one for those that joins.py finds to be
+    one fault. ``ratio``: the loss follows
     from observed and expected; ``share``: from how many of the host's rails are hit.
     """
 
@@ -78,6 +79,7 @@ class Row:
     far: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
     fleet: bool = False
+    joins: str = ""
     ratio: bool = False
     share: bool = False
     loss: float | None = None

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from .._ground import yaml as _yaml
+from . import joins
 from .command import VALUES
 from .row import CONFIDENCE, ActKind, Effect, Fix, Row
 
@@ -26,7 +27,7 @@ _TAGGED = "with tags nothing drains and reboots the host"
 _Keys = Mapping[str, type]
 _EXPLAINS: _Keys = dict.fromkeys(("same", "rail", "here", "far", "whole"), list)
 _CAUSE: _Keys = {
-    **dict.fromkeys(("title", "effect", "confidence", "source"), str),
+    **dict.fromkeys(("title", "effect", "confidence", "source", "joins"), str),
     **dict.fromkeys(("fleet", "ratio", "share"), bool),
     **{"signs": list, "explains": dict, "fix": dict, "loss": float},
 }
@@ -98,6 +99,8 @@ def _row(name: str, given: dict[str, Any], shows: Mapping[str, tuple[str, ...]],
     """A cause, which explains as well how it shows beside equal hosts."""
     _known(given["effect"], effects(), f"{where}.effect")
     _known(given.get("confidence", Row.confidence), CONFIDENCE, f"{where}.confidence")
+    if "joins" in given:
+        _known(given["joins"], joins.BY, f"{where}.joins")
     explains = _checked(given.pop("explains", {}), _EXPLAINS, (), f"{where}.explains")
     given.update({key: tuple(_texts(signs, f"{where}.explains.{key}")) for key, signs in explains.items()})
     beside = [check for sign in given["signs"] for check, begins in shows.items() if sign.startswith(begins)]

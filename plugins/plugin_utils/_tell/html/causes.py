@@ -91,11 +91,15 @@ def _cause(some: Sequence[rank.Cause], cables: Cables) -> Cause:
     # Of a host whose name can stand in no command the note says so.
     first = next((cause for cause in some if cause.command), some[0])
     told = _telling(first)
-    found = Cause(FAIL, first.id, first.title, first.error, told.check.cause, first.evidence[0].check.remedy)
-    found.words_of = "" if len({_telling(cause).check.cause for cause in some}) == 1 else told.host
+    every = [entry for cause in some for entry in cause.evidence]
+    seen = any(entry.check.result == FAIL or entry.split for entry in every)
+    result = FAIL if seen else UNKNOWN
+    found = Cause(result, first.id, first.title, first.error, told.check.cause, first.evidence[0].check.remedy)
+    alike = {entry.check.cause for entry in every if _shared(entry) == _shared(told)}
+    found.words_of = "" if len(alike) == 1 else told.host
     found.seeks, found.costs = _seeks(told), first.costs
     found.act, found.mends, found.commands = first.note, first.mends, _commands(some)
-    for item in (entry for cause in some for entry in cause.evidence):
+    for item in every:
         found.found.setdefault(item.host, []).append(item.check)
     for item in (entry for cause in some for entry in (*cause.explains, *cause.hides)):
         found.behind.setdefault(item.check.id, set()).add(item.host)

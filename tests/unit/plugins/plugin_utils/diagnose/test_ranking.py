@@ -13,6 +13,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.diagnosis import Diagnosis, diagnose
+from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.render import render
 
 RAILS = 8
 
@@ -263,14 +264,97 @@ def test_a_report_of_nobody_is_no_diagnosis() -> None:
     gone = report(n1=[blind("host.access.reachable", why="unreachable by ssh")])
     gone["hosts"]["n1"]["checks"] = gone["hosts"]["n1"]["checks"][-1:]
     found = diagnose(gone)
-    assert (found.looked, ids(found)) == ([], [])
+    assert (found.looked, ids(found)) == ([], ["host.no_answer"])
     assert found.answer == "no host could be checked: nothing is known"
 
 
-def test_a_host_that_does_not_answer_stands_first_among_what_was_not_checked() -> None:
+def gone(name: str, address: str) -> Check:
+    why, remedy = f"unreachable by ssh: no route to {address}", f"try `ssh {address}`"
+    return dataclasses.replace(blind("host.access.reachable", why=why), remedy=remedy, evidence={"address": address})
+
+
+def test_a_host_that_does_not_answer_is_a_cause_by_name_with_its_next_step() -> None:
     tool = [blind(check, why="libibnetdisc: mad failed") for check in ("fabric.link.state", "fabric.link.width")]
-    found = diagnose(report(n1=tool, n2=[blind("host.access.reachable", why="unreachable by ssh")]))
-    assert [one.why for one in found.unknown] == ["unreachable by ssh", "libibnetdisc: mad failed"]
+    (cause,) = (found := diagnose(report(n1=tool, n2=[gone("n2", "10.0.0.2")]))).causes
+    assert (cause.id, list(cause.hosts), cause.mends, cause.error) == ("host.no_answer", ["n2"], False, True)
+    assert (cause.note, list(cause.acts)) == ("try `ssh 10.0.0.2`", [])
+    assert [one.why for one in found.unknown] == ["libibnetdisc: mad failed"]
+    text = render(found)
+    assert text.startswith("DIAGNOSIS: 1 cause, ")
+    assert "where:    n2 (1 of 2 hosts)" in text
+    assert "by hand:  try `ssh 10.0.0.2`" in text
+
+
+def test_hosts_that_are_gone_for_one_reason_are_one_cause_and_for_another_another() -> None:
+    lost = [gone(f"n{at}", f"10.0.0.{at}") for at in (1, 2)]
+    (cause,) = diagnose(report(n1=[lost[0]], n2=[lost[1]])).causes
+    assert (list(cause.hosts), cause.note) == (["n1", "n2"], "try `ssh 10.0.0.1` (so for n1)")
+    root = blind("host.access.reachable", why="the module did not run as root")
+    assert ids(diagnose(report(n1=[lost[0]], n2=[root]))) == ["host.no_answer"] * 2
+
+
+def lossy(peer: str, rail: int = 3, check: str = "fabric.ping.loss") -> Check:
+    return fail(check, f"mlx5_{rail}/1", f"50 % lost in 1 of 9 pairs ({peer})", expected="0 %")
+
+
+@pytest.mark.parametrize(
+    ("check", "cause"), [("fabric.ping.loss", "fabric.loss"), ("fabric.ping.reachable", "fabric.unreachable")]
+)
+def test_a_pair_that_fails_is_one_cause_and_two_pairs_are_two(check: str, cause: str) -> None:
+    pair = {"n1": [lossy("n2", check=check)], "n2": [lossy("n1", check=check)]}
+    found = diagnose(report(**pair, n3=[], n4=[]))
+    assert [(one.id, list(one.hosts)) for one in found.causes] == [(cause, ["n1", "n2"])]
+    pairs = {**pair, "n3": [lossy("n4", check=check)], "n4": [lossy("n3", check=check)]}
+    found = diagnose(report(**pairs))
+    assert [(one.id, list(one.hosts)) for one in found.causes] == [(cause, ["n1", "n2"]), (cause, ["n3", "n4"])]
+    # One that names another of which nothing is wrong is alone.
+    assert [list(one.hosts) for one in diagnose(report(n1=[lossy("n3")], n2=[lossy("n4")], n3=[], n4=[])).causes] == [
+        ["n1"],
+        ["n2"],
+    ]
+
+
+def test_a_pair_between_which_no_data_arrives_is_one_cause() -> None:
+    said = "no data: n1 to n2; client: timed out"
+    pair = {name: [fail("fabric.rdma.verbs", "mlx5_3/1", said)] for name in ("n1", "n2")}
+    assert [list(one.hosts) for one in diagnose(report(**pair)).causes] == [["n1", "n2"]]
+
+
+def same(guid: str, *others: str, device: str = "mlx5_3") -> Check:
+    return fail("fleet.hca.guid_unique", device, f"{guid}, also on {', '.join(others)}")
+
+
+def test_two_different_guids_that_are_there_twice_are_two_causes() -> None:
+    first = {"n1": [same("0xa1", "n2 mlx5_3")], "n2": [same("0xA1", "n1 mlx5_3")]}
+    others = {"n3": [same("0xb1", "n4 mlx5_3")], "n4": [same("0xb1", "n3 mlx5_3")]}
+    found = diagnose(report(**first, **others))
+    assert [(one.id, list(one.hosts)) for one in found.causes] == [
+        ("hca.same_guid", ["n1", "n2"]),
+        ("hca.same_guid", ["n3", "n4"]),
+    ]
+    other = {name: [*mine, same("0xc1", "the other mlx5_5", device="mlx5_5")] for name, mine in first.items()}
+    assert len(diagnose(report(**other)).causes) == 2
+
+
+def test_node_and_port_guid_of_one_device_are_one_cause_with_what_the_fabric_says() -> None:
+    hosts = {
+        name: [same("0xa1", f"{other} mlx5_3"), same("0xa2", f"{other} mlx5_3/1", device="mlx5_3/1")]
+        for name, other in (("n1", "n2"), ("n2", "n1"))
+    }
+    run = report(**hosts)
+    twice = fail("fabric.guid.unique", "0x00000000000000a1", "two cables lead to it").to_dict()
+    run["fabric"] = {"fabrics": [{"name": "fabric", "asked": "n3 mlx5_0/1", "checks": [twice]}]}
+    assert [(one.id, list(one.hosts)) for one in diagnose(run).causes] == [("hca.same_guid", ["n1", "n2", "fabric"])]
+
+
+def test_what_two_claim_and_nobody_can_tell_is_a_possible_cause_of_both() -> None:
+    said = "claimed twice: n1 mlx5_3 has 0xa1 by its own word, and so has n2 mlx5_3; nobody else tells whose it is"
+    check = dataclasses.replace(
+        blind("fleet.hca.guid_unique", "mlx5_3", why=said), observed="0xa1, also on", remedy="compare the labels"
+    )
+    (cause,) = diagnose(report(n1=[check], n2=[check])).causes
+    assert (cause.id, list(cause.hosts), cause.confidence) == ("hca.same_guid", ["n1", "n2"], "possible")
+    assert (cause.note, cause.mends) == ("compare the labels", False)
 
 
 def test_facts_of_any_shape_are_no_error() -> None:

@@ -18,7 +18,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables im
 ROOT = Path(__file__).parents[5]
 KNOWN = set(CATALOG)
 # Checks that are unknown where they do not pass, and so are never a cause.
-NEVER_WRONG = frozenset(("host.access.reachable", "fabric.ping.tested"))
+NEVER_WRONG = frozenset(("fabric.ping.tested",))
 OTHER = table.rows()[-1]
 ROWS = [pytest.param(one, id=one.id) for one in table.rows() if one is not OTHER]
 

@@ -66,7 +66,8 @@ def test_what_differs_by_the_hosts_own_names_alone_is_one_in_the_words_of_the_fi
     (item,) = found({"node1": hosts["node1"]})
     assert item.words_of == ""
     terminal = render.render(diagnosis.diagnose(runs.run(hosts)))
-    assert " on node[1-2], in the words of node1: unreachable: no route to 10.0.0.1\n" in terminal
+    assert "   because:  unreachable: no route to 10.0.0.1\n" in terminal
+    assert "   by hand:  try `ssh 10.0.0.1`; `ansible node1 -m ping` (so for node1)" in terminal
     slow = [runs.judged(replace(DOWN, cause=f"the port of {name} is off")) for name in hosts]
     (item,) = found(dict(zip(hosts, slow, strict=True)))
     assert (item.nodes, item.words_of, item.why) == ("node[1-2]", "node1", "the port of node1 is off")
