@@ -40,10 +40,10 @@ def breaking(monkeypatch: pytest.MonkeyPatch, when: Callable[[Sequence[_hosts.Ho
     """Have the comparison of equal hosts raise over such hosts."""
     sound = consistency.judge
 
-    def judge(hosts: Sequence[_hosts.Host], size: int) -> Any:
+    def judge(hosts: Sequence[_hosts.Host], *more: Any) -> Any:
         if when([one for one in hosts if not one.absent]):
             raise IndexError("no fifth\nGPU \x1b[31m")
-        return sound(hosts, size)
+        return sound(hosts, *more)
 
     monkeypatch.setattr(consistency, "judge", judge)
 

@@ -133,3 +133,15 @@ def test_without_a_look_both_are_unknown_with_both_words() -> None:
     for name in ("n1", LIAR):
         assert claims(report, name) == {(CLAIMED[0], "unknown"), (CLAIMED[1], "unknown"), (CLAIMED[2], "pass")}
     assert set(out(report)) <= {LIAR}
+
+
+def test_an_address_of_the_inventory_is_a_name_of_its_host_as_well() -> None:
+    known = run(["n2", "n3"])
+    for name in ("n1", LIAR):
+        known[name]["ibready_node"]["node"]["hostname"] = "gpu-a"
+    both = judged(known)
+    assert all((CLAIMED[2], "unknown") in claims(both, name) for name in ("n1", LIAR))
+    known["n1"]["ansible_host"] = "gpu-a.cluster.local"
+    report = judged(known)
+    assert (CLAIMED[2], "pass") in claims(report, "n1")
+    assert (CLAIMED[2], "fail") in claims(report, LIAR)
