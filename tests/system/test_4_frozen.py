@@ -17,8 +17,9 @@ pytestmark = pytest.mark.thorough
 
 NODE = "node2"
 PLACE = "/opt/frozen"
-# Seconds: what an honest answer may take on a busy machine.
-BOUND = 90
+# Seconds: what an honest answer may take on a busy machine, and what packages may.
+BOUND = 45
+PACKAGES_BOUND = 90
 ACCESS = "host.access.reachable"
 HELD = "libnccl2"
 SITE, VERIFY = "site.yml", "playbooks/verify.yml"
@@ -51,7 +52,7 @@ class Frozen:
         self.box.root(NODE, f"rm -rf {PLACE}; while pgrep -f '[/]{PLACE[1:]}/python3' >/dev/null; do sleep 0.2; done")
 
     def playbook(self, name: str, *argv: str) -> tuple[int, str]:
-        bounds = {"ibready_visit_timeout": BOUND, "ibready_packages_timeout": BOUND}
+        bounds = {"ibready_visit_timeout": BOUND, "ibready_packages_timeout": PACKAGES_BOUND}
         done = self.box.playbook(name, "-i", str(self._inventory), "-e", json.dumps(bounds), *argv)
         return done.returncode, done.stdout
 
@@ -91,7 +92,7 @@ def test_a_node_that_hangs_is_unknown_and_the_next_run_mends_it(
     why = re.fullmatch(rf"gave no answer for (\d+) s to: (\S+ : )?{task}", check["cause"])
     assert why, check["cause"]
     # A visit of pings may take as long as they may.
-    assert BOUND <= int(why[1]) <= 3 * BOUND
+    assert BOUND <= int(why[1]) <= max(3 * BOUND, PACKAGES_BOUND)
     assert f"{NODE} {why[0]}. Next: " in said(output)
 
     frozen.thaws()
