@@ -96,7 +96,7 @@ def test_a_node_that_hangs_is_unknown_and_the_next_run_mends_it(
     assert f"{NODE} {why[0]}. Next: " in said(output)
 
     frozen.thaws()
-    done = box.playbook(SITE)
+    done = box.playbook(book)
     assert done.returncode == 0, done.stdout
     assert set(box.verdicts().values()) == {"ready"}
     box.root(NODE, f"test ! -e {LEASE}; apt-mark showhold | grep -x {HELD}")
