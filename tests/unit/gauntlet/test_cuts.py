@@ -56,7 +56,7 @@ def test_where_only_the_status_tells_another_one_is_unknown(name: str) -> None:
         if name not in tree.commands:
             continue
         text = tree.commands[name].stdout
-        killed = cuts.shorter(tree, name, text.index("\n", len(text) // 2) + 1)
+        killed = cuts.shorter(tree, name, text.find("\n", len(text) // 2) + 1)
         killed.commands[name] = replace(killed.commands[name], rc=-9)
         without = cuts.judge(node, cuts.Gone(tree, name))
         for key, check in cuts.judge(node, killed).items():

@@ -66,7 +66,7 @@ def lacks(evidence: Evidence, database: str) -> Reading[tuple[str, ...]]:
     found = ask.optional(evidence, name, unmet.parse, ok=None if database == "rpm" else (0, 100))
     silent = database == "dpkg" or ask.optional(evidence, name, str.strip, ok=None).value == ""
     if found.value == () and silent:
-        found = ask.optional(evidence, name, unmet.parse)
+        found = ask.optional(evidence, name, unmet.whole if database == "dpkg" else unmet.parse)
     if "not in the bundle" in found.why:
         return Reading(None, found.why, True)
     if database == "rpm" and found.value:

@@ -131,8 +131,15 @@ def test_apt_s_own_word_counts_whoever_s_package_it_is() -> None:
         "doca-ofed : Depends: mft (>= 4.33) but it is not installed",
         "doca-ofed : Depends: mlnx-tools but it is not installed",
     )
-    seen.command("apt_check", "Reading package lists...\n")
+    seen.command("apt_check", "Reading package lists...\nBuilding dependency tree...\nReading state information...\n")
     assert observe_held.lacks(seen, "dpkg") == Reading(())
+
+
+@pytest.mark.parametrize("text", ["", "Reading package lists...\n", "Reading package lists...\nReading state infor"])
+def test_an_apt_that_ended_early_says_nothing_good(text: str) -> None:
+    seen = Tree()
+    seen.command("apt_check", text)
+    assert observe_held.lacks(seen, "dpkg").value is None
 
 
 def test_an_apt_that_cannot_look_says_nothing_good() -> None:
