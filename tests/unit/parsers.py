@@ -55,7 +55,7 @@ def modules(package: ModuleType) -> Iterator[ModuleType]:
 def functions(module: ModuleType) -> Iterator[tuple[str, Callable[[Any], Any], bool]]:
     """The module's own functions of one text or one piece of bytes."""
     for name, function in vars(module).items():
-        if name.startswith("_") or not inspect.isfunction(function):
+        if name.startswith("_") or not inspect.isfunction(inspect.unwrap(function)):
             continue
         kinds = [one.annotation for one in inspect.signature(function).parameters.values()]
         if function.__module__ == module.__name__ and kinds in (["str"], ["bytes"]):
