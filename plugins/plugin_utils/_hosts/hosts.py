@@ -47,6 +47,8 @@ from .rounds import Participant, Rail
 
 # Judged with the ports, by the same code.
 _SM = "fabric.sm.answers"
+# Of the ports, and by what the host alone has read of them.
+_EQUALS = "ib.equals."
 # Where the inventory says where a host is.
 _ADDRESSES = ("ansible_host", "ibready_address")
 # What modules returned and filters made: there is no template in it.
@@ -255,7 +257,8 @@ def _judged(
 def _checks(answer: shapes.Judged | None, *, of_ports: bool) -> list[Check]:
     """Those of ports apart: they are judged again, by the same code."""
     every = answer["checks"] if answer else ()
-    return [check for check in every if (check.id.startswith("ib.") or check.id == _SM) is of_ports]
+    anew = ((check.id.startswith("ib.") and not check.id.startswith(_EQUALS)) or check.id == _SM for check in every)
+    return [check for check, again in zip(every, anew, strict=True) if again is of_ports]
 
 
 def _visit(answer: shapes.Judged | None) -> Visit | None:
