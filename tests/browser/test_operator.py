@@ -15,6 +15,7 @@ import yaml
 from playwright.sync_api import Browser, Page, expect
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect import waivers
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import diagnosis
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import rendered
@@ -60,11 +61,16 @@ def test_causes_are_those_of_the_diagnosis_errors_first_with_nodes_and_what_to_d
 ) -> None:
     told = diagnosis.diagnose(conftest.RUNS[name]())
     # What is shown at once; equal causes of several hosts are one.
-    ids = list(dict.fromkeys(cause.title for cause in told.causes))
-    if language == "zh-CN":
-        ids = [chinese(title) for title in ids]
-    shown = [one.inner_text() for one in every(page, "#causes .causes > li.fail h3")]
-    assert shown == ids
+    failed: dict[str, bool] = {}
+    for cause in told.causes:
+        title = chinese(cause.title) if language == "zh-CN" else cause.title
+        seen = any(entry.check.result == FAIL or entry.split for entry in cause.evidence)
+        failed[title] = failed.get(title, False) or seen
+    for kind, whether in (("fail", True), ("unknown", False)):
+        shown = page.locator(f"#causes .causes > li.{kind} h3").all_inner_texts()
+        # Beside causes that nobody could look into stands what else is unknown.
+        known = shown if whether else [one for one in shown if one in failed]
+        assert known == [one for one in failed if failed[one] is whether]
     kinds = [one.get_attribute("class") or "" for one in every(page, "#causes .causes > li")]
     assert kinds == sorted(kinds, key=lambda kind: ("warning" in kind, "fail" not in kind))
     for one in every(page, "#causes .causes > li"):
