@@ -2,7 +2,7 @@
 """Whose failures in the kernel's log count though no rule knows them, and which lines are harmless. Data only.
 
 A row of ``DRIVERS`` names a driver that jobs depend on. Its lines at error or worse count, and those at ``least`` or
-worse with a word of failure (``FAILS``); where the driver keeps warnings for what is wrong, one of ``WARNS`` is enough.
+worse with a word of failure (``FAILS``); where the driver keeps warnings for what is wrong, all that are no ``NEWS``.
 A row of ``HARMLESS`` takes out a line that healthy hosts have; its source says so.
 Confidence: medium; the formats were read in the sources, and only a part was seen on hosts.
 """
@@ -31,42 +31,51 @@ class Harmless(NamedTuple):
     source: str
 
 
-# The first that matches counts.
+# The first that matches a line's beginning counts.
 DRIVERS = (
-    Driver("interrupts", r"^irq \d{1,6}: |^Disabling IRQ #", "kernel/irq/spurious.c"),
-    Driver("memory", r"\bpage allocation (?:failure|stalls)\b", "mm/page_alloc.c"),
+    Driver("interrupts", r"irq \d{1,6}: |Disabling IRQ #", "kernel/irq/spurious.c"),
+    Driver("memory", r".{0,40}\bpage allocation (?:failure|stalls)\b", "mm/page_alloc.c"),
     Driver(
         "a crash within a driver",
-        r"^WARNING: .{0,60} at (?:drivers/(?:net/ethernet/mellanox|infiniband|nvme)|net/sunrpc|fs/(?:nfs|xfs|ext4))",
+        r"WARNING: .{0,60} at (?:drivers/(?:net/ethernet/mellanox|infiniband|nvme)|net/sunrpc|fs/(?:nfs|xfs|ext4))",
         "kernel/panic.c",
     ),
     Driver(
         "RDMA",
         # Modules: programs are named ib_ and rdma_ as well.
-        r"^infiniband \w|^ib_(?:core|cm|mad|sa|umad|uverbs|ucm|srpt?|iser|isert|qib)\b|^rdma_(?:u?cm|rxe)\b|^iw_cm\b"
-        r"|^user_(?:mad|verbs)\b|^__ib_\w|^(?:rpc|xprt)rdma|\bRDMA/"
-        r"|^(?:rxe|siw|iser|bnxt_re|irdma|efa|erdma|mana_ib)\b",
+        r"infiniband \w|ib_(?:core|cm|mad|sa|umad|uverbs|ucm|srpt?|iser|isert|qib)\b|rdma_(?:u?cm|rxe)\b|iw_cm\b"
+        r"|user_(?:mad|verbs)\b|__ib_\w|(?:rpc|xprt)rdma|RDMA\b|(?:rxe|siw|isert?|bnxt_re|irdma|efa|erdma|mana_ib)\b",
         "drivers/infiniband",
     ),
-    Driver("mlx5 and mlx4", r"^mlx(?:_compat|[45])", "drivers/net/ethernet/mellanox"),
-    Driver("IPoIB", r"^ib\w{0,15}\d(?:\.\w{4})?: |\bipoib", "drivers/infiniband/ulp/ipoib"),
+    Driver("mlx5 and mlx4", r"<?mlx(?:_compat|[45])", "drivers/net/ethernet/mellanox"),
+    Driver("bnxt_en", r"bnxt_en\b", "drivers/net/ethernet/broadcom/bnxt"),
+    Driver("ice", r"ice(?:: | [0-9a-f]{4}:)", "drivers/net/ethernet/intel/ice"),
+    Driver("ena", r"ena(?:: | [0-9a-f]{4}:)", "drivers/net/ethernet/amazon/ena"),
+    Driver("gve", r"gv(?:e|nic)\b", "drivers/net/ethernet/google/gve"),
+    Driver("mana", r"mana\b", "drivers/net/ethernet/microsoft/mana"),
+    Driver("IPoIB", r"ib\w{0,15}\d(?:\.\w{4})?: |ipoib", "drivers/infiniband/ulp/ipoib"),
     Driver(
         "NVIDIA",
-        r"^NVRM\b|^nvidia(?:[-_](?:uvm|modeset|drm|nvlink|nvswitch\d{0,3}|peermem|fs|caps))?(?:: | )"
-        r"|^nv_peer_mem|^gdrdrv",
+        r"NVRM\b|nvidia(?:[-_](?:uvm|modeset|drm|nvlink|nvswitch\d{0,3}|peermem|fs|caps))?[: ]|nv_peer_mem|gdrdrv",
         "NVIDIA/open-gpu-kernel-modules: kernel-open",
         loud=True,
     ),
     # The one loss that a driver tells as news.
-    Driver("bonding", r"\(slave \w{1,16}\): link status definitely down\b", "drivers/net/bonding/bond_main.c", INFO),
-    Driver("bonding", r"^bond[\w.-]{0,12}: |^bonding: |\(slave \w{1,16}\): ", "drivers/net/bonding"),
-    Driver("NVMe", r"^nvme\d{0,3}\b|^nvme_\w{1,10}\b|^nvmet\b", "drivers/nvme"),
-    Driver("Lustre", r"^Lustre(?:Error)?: |^LNet(?:Error)?: ", "lustre-release: libcfs/libcfs/debug.c"),
+    Driver(
+        "bonding",
+        r"[\w.-]{1,15}: \(slave \w{1,16}\): link status definitely down\b",
+        "drivers/net/bonding/bond_main.c",
+        INFO,
+    ),
+    Driver("bonding", r"bond[\w.-]{0,12}: |bonding: |[\w.-]{1,15}: \(slave ", "drivers/net/bonding"),
+    Driver("NVMe", r"nvme", "drivers/nvme"),
+    Driver("Lustre", r"(?:Lustre|LNet)(?:Error)?: ", "lustre-release: libcfs/libcfs/debug.c", loud=True),
+    Driver("file systems", r"mmfs|GPFS|wekafs|ZFS", "modules of their own", loud=True),
     Driver(
         "file systems",
-        r"^(?:XFS|EXT4-fs|BTRFS|NFS4?|nfs4?|lockd|RPC|sunrpc|ceph|libceph|mmfs|GPFS|wekafs\w{0,10}|md|dm-\d{1,4}"
-        r"|device-mapper|ZFS|FS-Cache|fuse|overlayfs)\b",
-        "fs, drivers/md",
+        r"XFS|EXT4|(?i:btrfs)|p?NFS|Root-NFS|nfs(?!d)|lockd|RPC|SUNRPC|svc: |(?:lib)?ceph: |md[\d:/_-]|dm-\d"
+        r"|device-mapper|FS-Cache|fuse\b|CUSE",
+        "fs, net/sunrpc, net/ceph, drivers/md",
     ),
 )
 # What says failure where the level does not. Words, so that "insufficient" is no "sufficient".
@@ -77,13 +86,12 @@ FAILS = (
     r"|mismatch|denied|stopped|stall\w*|leak\w*|not (?:found|enough|ready|supported by)|insufficient|unexpected\w*"
     r"|WARNING|BUG|bad|broken|degraded|disabling|link status (?:definitely )?down)\b"
 )
-# What a warning says of a failure besides. What is not supported, or meant, is none.
-WARNS = (
-    r"\b(?:wrong|bogus|faulty|un(?:known|recogni[sz]ed|handled|supported|aligned|usual|initiali[sz]ed)|inconsistent"
-    r"|incompatible|incorrect\w*|illegal|missing|duplicate|deplet\w+|expir\w+|exceed\w*|conflict\w*|prohibited"
-    r"|resett?(?:s|ing)?|timing out|dropped|packet drop|needs repair|too (?:many|few|big|small|large|long|short)"
-    r"|(?:returned|ret|rc|status)[ =:(]{1,3}-\d{1,4})\b"
-    r"|(?:\b(?:not?|never)\b|n't\b)(?!.{0,24}\b(?:support|offload|recommend|allowed|capab))"
+# A warning that is none, by its form: something is not supported or grows old, or the driver announces what it does.
+NEWS = (
+    r"(?:\b(?:not?|never|only)\b|n't\b).{0,24}\b(?:support|offload|capab)"
+    r"|\bsupport (?:is )?missing\b|\b(?:deprecated|obsolete|experimental)\b"
+    r"|(?:^|[:;,-] )(?!miss|exceed|timing|during|string|\w+thing|reset|dropp|delet|kick|mark|requeu|try|free|deny"
+    r"|conflict)[a-z]{2,20}ing\b"
 )
 # What leaves the host without something, whoever says it: an error; so is whatever is critical or worse.
 _LOSES = r"(?:re)?(?:load|reg(?:ist(?:er|ration))?|alloc(?:at)?|enabl|initiali[sz]|prob|start|brought up|bring)"
@@ -102,8 +110,8 @@ BOOT_S = 900.0
 
 HARMLESS = (
     Harmless(
-        r"\bmodule verification failed: signature and/or required key missing\b",
-        "kernel/module: said of every module that the distribution did not sign; the module works",
+        r"\bmodule verification failed: signature and/or required key missing\b|\btaints kernel\b",
+        "kernel/module: said of every module that the distribution did not build or sign; the module works",
     ),
     Harmless(
         r"^NVRM: loading NVIDIA UNIX |^NVRM: Persistence mode is deprecated\b",
@@ -134,6 +142,14 @@ HARMLESS = (
     Harmless(
         r"\berrors=(?:remount-ro|continue|panic)\b|\bcouldn't mount as ext[23] due to feature incompatibilities\b",
         "fs/ext4/super.c: an option of a mount, and a try before the right one",
+    ),
+    Harmless(
+        r"\bMissing SyncE capability\b|\b[Dd]isabling [\w -]{1,40}, not supported\b",
+        "Linux commit 507472ed0e37, drivers/net/ethernet/mellanox/mlx5/core/en_main.c: what the setting rules out",
+    ),
+    Harmless(
+        r"\bDevice requests max timeout of \d{1,4} seconds\b",
+        "drivers/net/ethernet/broadcom/bnxt/bnxt.c: how long a command of the firmware may take",
     ),
     Harmless(
         r"\bfailed to get link speed/duplex\b",

@@ -9,17 +9,20 @@ from dataclasses import dataclass
 from .._data import kernel_drivers as known
 from .._data.kernel_faults import PASSING_S
 
-_DRIVERS = [(driver, re.compile(driver.pattern)) for driver in known.DRIVERS]
-_FAILS, _WARNS, _GRAVE, _OVER, _LINK_UP, _LINK = (
+_DRIVERS = re.compile("|".join(f"({driver.pattern})" for driver in known.DRIVERS))
+_FAILS, _NEWS, _GRAVE, _OVER, _LINK_UP, _LINK = (
     re.compile(words, re.IGNORECASE)
-    for words in (known.FAILS, known.WARNS, known.GRAVE, known.OVER, known.LINK_UP, known.LINK)
+    for words in (known.FAILS, known.NEWS, known.GRAVE, known.OVER, known.LINK_UP, known.LINK)
 )
 _HARMLESS = re.compile("|".join(harmless.pattern for harmless in known.HARMLESS))
-# What a line is about: a PCI address, a bond's member, or the first name with a number in it that is no module's.
+# What a line is about: a PCI address, a bond's member, or the first name with a number in it that is no module's,
+# file's, address's or function's.
 _ADDRESS = re.compile(r"\b([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2})(\.[0-7])?\b", re.IGNORECASE)
 _MEMBER = re.compile(r"\(slave (\w{1,16})\)")
 _NAME = re.compile(
-    r"(?<![\w.:@-])(?!mlx[45]_?[a-z]|nvidia|ext4-fs|nfs4)(?=[\w.@-]{0,80}[a-z]\d)[\w.@-]{2,80}", re.IGNORECASE
+    r"(?<![\w.:@-])(?!mlx[45]_?[a-z]|nvidia|ext4-fs|nfs4|x86_64|aarch64|v?\d)(?=[\w.@-]{0,80}[a-z]\d)"
+    r"[\w.@-]{2,80}(?![\w.@-]|:[\d:]|\()(?<!\.[ch])",
+    re.IGNORECASE,
 )
 
 
@@ -48,9 +51,10 @@ class Reading:
 
     def take(self, text: str, seconds: float | None, level: int | None, *, explained: bool) -> None:
         """Look at one message; ``explained``: a rule has told what it means."""
-        driver = next((driver for driver, pattern in _DRIVERS if pattern.search(text)), None)
-        if driver is None:
+        whose = _DRIVERS.match(text)
+        if whose is None or not whose.lastindex:
             return
+        driver = known.DRIVERS[whose.lastindex - 1]
         device = device_of(text)
         key = (driver.name, device)
         if device and _OVER.search(text):
@@ -63,7 +67,7 @@ class Reading:
             if fails and device:
                 self._explained[device] = seconds
             return
-        warns = level == known.WARN and not driver.loud and _WARNS.search(text) is not None
+        warns = level == known.WARN and not driver.loud and _NEWS.search(text) is None
         bad = fails if level is None else level <= known.ERROR or (level <= driver.least and fails) or warns
         if not bad or _HARMLESS.search(text):
             return

@@ -45,6 +45,15 @@ HARMLESS = {
         "nvidia 0000:19:00.0: [drm] Cannot find any crtc or sizes",
         "nvidia 0000:19:00.0: [drm] Cannot find any memory",
     ),
+    "SyncE": (
+        "mlx5_core 0000:15:00.0: is_dpll_supported:213:(pid 1313): Missing SyncE capability",
+        "mlx5_core 0000:15:00.0: Unable to read the SyncE capability",
+    ),
+    "max timeout": (
+        "bnxt_en 0000:17:00.0 (unnamed net_device) (uninitialized): Device requests max timeout of 100 seconds, may "
+        "trigger hung task watchdog",
+        "bnxt_en 0000:17:00.0 ens1f0np0: Device timeout",
+    ),
     "SUBNQN": ("nvme nvme0: missing or invalid SUBNQN field.", "nvme nvme0: invalid completion"),
     "errors=": (
         "EXT4-fs (sda2): mounted filesystem with ordered data mode. Opts: errors=remount-ro",
@@ -71,8 +80,23 @@ def texts(*lines: str) -> list[str]:
     [
         ("emerg", "mlx5_core 0000:15:00.0: x:1:(pid 9)", True),
         ("err", "mlx5_core 0000:15:00.0: x:1:(pid 9)", True),
-        ("warn", "mlx5_core 0000:15:00.0: x:1:(pid 9)", False),
+        ("warn", "mlx5_core 0000:15:00.0: x:1:(pid 9)", True),
+        ("notice", "mlx5_core 0000:15:00.0: x:1:(pid 9)", False),
+        ("warn", "NVRM", False),
         ("err", "usb 1-1", False),
+        ("err", "bnxt_en 0000:17:00.0 ens1f0np0", True),
+        ("err", "ice 0000:17:00.0", True),
+        ("err", "ice_cream 0000:17:00.0", False),
+        ("err", "ena 0000:17:00.0 ens5", True),
+        ("err", "gvnic 0000:17:00.0", True),
+        ("err", "gve 0000:17:00.0", True),
+        ("err", "mana 7870:00:00.0", True),
+        ("err", "efa 0000:17:00.0", True),
+        ("err", "nvidia-fs", True),
+        ("err", "nvme0n1", True),
+        ("err", "nvmet_rdma", True),
+        ("err", "nfsd", False),
+        ("err", "overlayfs", False),
     ],
 )
 def test_an_error_of_a_driver_that_matters_needs_no_word(level: str, driver: str, told: bool) -> None:
@@ -109,9 +133,16 @@ def test_with_a_word_of_failure_a_warning_counts_and_news_do_not(before: str, to
         ("mlx5_core 0000:15:00.0: E-Switch: Tc chains and priorities offload aren't supported, update firmware", False),
         ("nvme nvme0: using deprecated NVME_IOCTL_IO_CMD ioctl on the char device!", False),
         ("NVRM: GPU 0000:19:00.0: it is not what was expected", False),
+        ("Lustre: Mounted fs01-client", False),
+        ("XFS (nvme0n1p2): Deprecated V4 format (crc=0) will not be supported after September 2030.", False),
+        ("mlx5_core 0000:15:00.0: log_max_qp value in current profile is 18, changing it to 17", False),
+        ("mlx_compat: loading out-of-tree module taints kernel.", False),
+        ("nvme nvme0: queue_size 128 > ctrl sqsize 64, clamping down", False),
+        ("nvme nvme0: resetting controller", True),
+        ("mlx4_core 0000:15:00.0: Trying to free an index that nobody has", True),
     ],
 )
-def test_a_warning_needs_fewer_words_where_warnings_are_few(text: str, told: bool) -> None:
+def test_a_warning_counts_where_warnings_are_few_unless_it_is_news(text: str, told: bool) -> None:
     assert bool(found(f"kern  :warn  : [   21.500000] {text}")) == told
     assert not found(text)
 
@@ -227,6 +258,11 @@ def test_what_a_rule_told_long_ago_or_what_is_over_hides_nothing_new() -> None:
         ("nvme nvme2: timeout", "nvme2"),
         ("ib8: queue stopped 1", "ib8"),
         ("mlx5_core: the driver failed", ""),
+        ("NVRM: the x86_64 module failed", ""),
+        ("NVRM: nvAssertFailed: Assertion failed @ gpu_mgr2.c:812", ""),
+        ("NVRM: failed in kernel_ce_gb100.c", ""),
+        ("mlx5_core: query failed, err 0x1f at fe80::1, v2.1, name2nd()", ""),
+        ("infiniband rdmap21s0: failed in x2y:99", "rdmap21s0"),
     ],
 )
 def test_a_line_is_of_the_device_that_it_names(text: str, device: str) -> None:
