@@ -40,7 +40,7 @@ KERNEL = (
     Known(FAILURE, r"BUG: Bad page (?:state|map)", "memory that the kernel keeps was damaged"),
     Known(
         FAILURE,
-        r"\b(?:uvm encountered global fatal error|nvGpuOpsReportFatalError)\b",
+        r"\buvm encountered global fatal error\b",
         "the NVIDIA driver's memory manager (UVM) stopped: no new CUDA program works until the host is booted again",
     ),
     Known(FAILURE, r"\bSError Interrupt on CPU\d{1,6}", "a processor or a device reported an error that stopped it"),

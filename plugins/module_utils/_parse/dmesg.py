@@ -69,14 +69,30 @@ _PEERMEM_ERROR = re.compile(
 )
 # Said of every module that the distribution did not sign; the module works.
 _HARMLESS = "module verification failed"
-_REFUSED = re.compile(r"[Ll]oading of [\w ,-]{1,60} is rejected|unsigned module loading is restricted")
+_REFUSED = re.compile(r"[Ll]oading (?:of [\w ,-]{1,60} is rejected|is restricted)")
 _IOMMU = re.compile(r"iommu: Default domain type: (Passthrough|Translated)")
 _LINK = "PCIe Bus Error"
 _FIRST_WORDS = ("Linux version ", "Booting Linux on ")
 
-_HCA = [(known, re.compile(known.pattern)) for known in kernel_log.HCA]
-_OVER = [(re.compile(pattern), label) for pattern, label in kernel_faults.OVER]
-_KERNEL = [(known, re.compile(known.pattern)) for known in kernel_faults.KERNEL]
+
+def literal_of(pattern: str) -> str:
+    """The longest words that each match of a pattern holds, "" where none are sure: few lines need the pattern."""
+    plain = re.sub(r"\[[^\]]*\]", "\0", re.sub(r"\\.", "\0", pattern))
+    groups = 1
+    while groups:
+        # A group that is always there counts, others do not.
+        plain, once = re.subn(r"\((?:\?:|(?!\?))([^()|]*)\)(?![?*{])", r"\1", plain)
+        plain, groups = re.subn(r"\([^()]*\)", "\0", plain)
+        groups += once
+    runs = re.findall(r"[A-Za-z :-]+", re.sub(r".(?=[?*{])", "\0", plain))
+    return "" if "|" in plain else max(runs, key=len, default="")
+
+
+_HCA = [(known, literal_of(known.pattern), re.compile(known.pattern)) for known in kernel_log.HCA]
+_OVER = [(label, literal_of(pattern), re.compile(pattern)) for pattern, label in kernel_faults.OVER]
+_KERNEL = [(known, literal_of(known.pattern), re.compile(known.pattern)) for known in kernel_faults.KERNEL]
+# Nearly all lines of a healthy host hold none of these.
+_OF_A_RULE = tuple({literal for _what, literal, _pattern in (*_OVER, *_KERNEL)})
 _STEPS = [(re.compile(step), re.compile(whole)) for step, whole in kernel_log.STEPS]
 _ALIVE = [re.compile(pattern) for pattern in kernel_log.HCA_ALIVE]
 
@@ -301,17 +317,17 @@ class _Log:
         text = record.text
         known = ("NVRM" in text or "nvswitch" in text) and self._nvidia(text)
         of_an_hca = _OF_AN_HCA.search(text) is not None
-        if _PEERMEM.search(text):
+        if "peer" in text and _PEERMEM.search(text):
             if _PEERMEM_ERROR.search(text) and _HARMLESS not in text:
                 self._peermem[text] = None
                 known = True
         elif of_an_hca:
             known = self._of_an_hca(text) or known
         known = self._of_the_kernel(record, of_an_hca, before_boot) or known
-        refused = _REFUSED.search(text)
+        refused = _REFUSED.search(text) if "oading" in text else None
         if refused is not None:
             self._refused[text] = None
-        iommu = _IOMMU.search(text)
+        iommu = _IOMMU.search(text) if "iommu" in text else None
         if iommu is not None:
             self._iommu = iommu.group(1)
         return known or refused is not None or iommu is not None
@@ -334,16 +350,19 @@ class _Log:
         )
 
     def _of_the_kernel(self, record: Record, of_an_hca: bool, before_boot: bool) -> bool:
-        for over, label in _OVER:
-            ended = over.search(record.text)
+        text = record.text
+        if not any(map(text.__contains__, _OF_A_RULE)):
+            return False
+        for label, literal, over in _OVER:
+            ended = over.search(text) if literal in text else None
             if ended is not None:
                 self._kernel.pop(ended.expand(label), None)
-        for known, pattern in _KERNEL:
-            match = pattern.search(record.text)
+        for known, literal, pattern in _KERNEL:
+            match = pattern.search(text) if literal in text else None
             if match is None:
                 continue
             # What an HCA's link did is told of the HCA.
-            if not (of_an_hca and _LINK in record.text):
+            if not (of_an_hca and _LINK in text):
                 label = (match.expand(known.label) if known.label else match.group(0)).strip()
                 kind, means = known.kind, known.means
                 if before_boot and kind == kernel_log.FAILURE:
@@ -363,8 +382,8 @@ class _Log:
                 if entry.device == device and entry.kind == kernel_log.FAILURE:
                     self._hca[key] = replace(entry, recovered=True)
             return True
-        for known, pattern in _HCA:
-            match = pattern.search(text)
+        for known, literal, pattern in _HCA:
+            match = pattern.search(text) if literal in text else None
             if match is not None:
                 label = match.expand(known.label) if known.label else match.group(0)
                 found = Message(known.kind, device, label.strip(), known.means)

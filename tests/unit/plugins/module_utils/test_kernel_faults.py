@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
+from ansible_collections.ibready.cluster.plugins.module_utils._data import kernel_faults, kernel_log
 from ansible_collections.ibready.cluster.plugins.module_utils._data.kernel_faults import PASSING
 from ansible_collections.ibready.cluster.plugins.module_utils._data.kernel_log import FAILURE, WARNING
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import dmesg
@@ -117,3 +119,33 @@ def test_records_of_the_boot_before_are_told_as_such() -> None:
 def test_one_page_under_many_processes_is_one_message() -> None:
     line = "Memory failure: 0x3a7b2c4: Sending SIGBUS to python3:{} due to hardware memory corruption"
     assert kernel(line.format(1234), line.format(1235)) == [(FAILURE, "SIGBUS to python3")]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (r"\bnfs: server (\S{1,80}) not responding", " not responding"),
+        (r"BUG: Bad page (?:state|map)", "BUG: Bad page "),
+        (r"\b(XFS \([^()]{1,40}\): .{0,60}?[Ss]hut(?:ting)? ?down)", "XFS "),
+        (r"colou?r is red", "r is red"),
+        (r"(?:never )?sure", "sure"),
+        (r"(?!not this)that", "that"),
+        (r"one|the other", ""),
+        (r"a\[bc(?:d|ef)gh*", "bc"),
+    ],
+)
+def test_words_that_each_match_of_a_pattern_holds(pattern: str, words: str) -> None:
+    assert dmesg.literal_of(pattern) == words
+
+
+@pytest.mark.parametrize("known", [*kernel_log.HCA, *kernel_faults.KERNEL], ids=lambda known: known.pattern[:40])
+def test_no_rule_is_passed_by_for_words_that_a_match_may_lack(known: kernel_log.Known) -> None:
+    literal = dmesg.literal_of(known.pattern)
+    assert literal, "each line of each log would be held against it"
+
+    @settings(max_examples=30, database=None, derandomize=True, deadline=None)
+    @given(st.from_regex(known.pattern))
+    def held(text: str) -> None:
+        assert literal in text
+
+    held()
