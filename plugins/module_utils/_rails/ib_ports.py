@@ -115,7 +115,8 @@ class IbFacts:
     ``garbled``: what is wrong with the words of those that said something else. ``cut``: those of ``told``
     of which lines cannot be read, so that a device they do not name may be there.
     ``bus``: addresses of what must be an HCA on the PCI bus. ``devices`` by name, ``details`` and
-    ``history`` (of Active ports) by "device/port". ``uptime_s``: 0 where unknown.
+    ``history`` (of Active ports) by "device/port". ``uptime_s``: 0 where unknown. ``driver_says``: the driver's
+    last words of a port that is not Active, where they tell of a failure.
     """
 
     cas: tuple[Ca, ...] = ()
@@ -142,6 +143,7 @@ class IbFacts:
     uptime_s: int = 0
     simulated: str = ""
     history: dict[str, History] = field(default_factory=dict)
+    driver_says: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -17,6 +17,7 @@ from ..._parse.ibstat import Ca, Port
 from ..._rails.ib_ports import IBSTAT, LAST_UNICAST_LID, IbFacts, SmAnswer, is_infiniband, port_name
 from ..machine.facts import MELLANOX, Machine
 from . import (
+    driver_log,
     observe_counters,
     observe_device,
     observe_history,
@@ -117,6 +118,7 @@ def observe(evidence: Evidence, machine: Machine) -> IbFacts:
         perfquery_unknown=reported.perfquery_unknown,
         uptime_s=up_s,
         simulated=machine.surely_simulated,
+        driver_says=driver_log.read(evidence, machine, [pair for pair in ports if pair not in carrying], devices),
         history=observe_history.read(evidence, machine, carrying, devices, first, reported.netdevs, up_s),
     )
 
