@@ -102,7 +102,10 @@ GRAVE = (
     r"|\bdisagrees about version\b|\bunknown symbol\b|\bAPI mismatch\b|(?<!\bbe )\b(?:disabl|remov)(?:ed|ing)\b"
 )
 # What says that it is over, of the same device. A link that is up ends only what was said of links.
-OVER = r"\b(?:re-?connected|restored|recovered|recovery (?:complete|succeeded)|back online|firmware version: \d)"
+OVER = (
+    r"\b(?:re-?connected|restored|recovered(?! after|.\d)|recovery (?:complete|succeeded)|back online"
+    r"|firmware version: \d)"
+)
 LINK_UP = r"\b(?:link status (?:definitely )?up|active interface up|link (?:is |becomes )?(?:up|active|ready))\b"
 LINK = r"\b(?:link|carrier|slave)\b"
 # Of the boot, or of the last day (kernel_faults.PASSING_S); what lies between is history. source: inferred.

@@ -44,11 +44,10 @@ HCA = (
     ),
     Known(
         FAILURE,
-        r"health recovery flow aborted",
+        r"health recovery (?:flow aborted|failed)",
         "the HCA stopped answering over PCI Express and did not come back",
         seen=True,
     ),
-    Known(FAILURE, r"health recovery failed", "the HCA could not be brought back to life"),
     Known(FAILURE, r"Fatal error \d{1,4} detected", "the HCA reported a fatal error", seen=True),
     Known(FAILURE, r"PCI slot is unavailable", "the HCA's slot lost its link or its power", seen=True),
     Known(FAILURE, r"device's health compromised", "the HCA's firmware stopped counting its heartbeat", seen=True),
@@ -80,13 +79,7 @@ HCA = (
     ),
     Known(
         FAILURE,
-        r"\b[A-Z][A-Z0-9_]{2,60}\(0x[0-9a-f]{1,4}\) timeout\. Will cause a leak",
-        "the HCA's firmware did not answer a command in time",
-        seen=True,
-    ),
-    Known(
-        FAILURE,
-        r"\b[A-Z][A-Z0-9_]{2,60}\(0x[0-9a-f]{1,4}\) No done completion",
+        r"\b[A-Z][A-Z0-9_]{2,60}\(0x[0-9a-f]{1,4}\) (?:timeout\. Will cause a leak|No done completion)",
         "the HCA's firmware did not answer a command in time",
         seen=True,
     ),
@@ -158,9 +151,6 @@ STEPS = (
     (r"\bmlx5_\w{1,40} failed with error code -\d{1,4}", r"\bprobe .*failed"),
     (r"\S{1,80} No done completion", r"timeout\. Will cause a leak"),
 )
-# After one of these the HCA works again, whatever came before.
-HCA_ALIVE = (r"health recovery succeeded", r"firmware version: \d{1,4}\.\d{1,4}\.\d{1,6}")
-
 # How the lines of a log without timestamps begin, so that it can be told from other text.
 HEADS = (
     *("mlx4_", "mlx5_", "mlx_compat", "infiniband ", "ib_", "rdma_", "iw_cm", "nvidia", "NVRM:"),

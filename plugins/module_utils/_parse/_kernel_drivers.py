@@ -10,7 +10,7 @@ from .._data import kernel_drivers as known
 from .._data.kernel_faults import PASSING_S
 
 _DRIVERS = re.compile("|".join(f"({driver.pattern})" for driver in known.DRIVERS))
-_FAILS, _NEWS, _GRAVE, _OVER, _LINK_UP, _LINK = (
+FAILS, _NEWS, _GRAVE, OVER, _LINK_UP, _LINK = (
     re.compile(words, re.IGNORECASE)
     for words in (known.FAILS, known.NEWS, known.GRAVE, known.OVER, known.LINK_UP, known.LINK)
 )
@@ -57,12 +57,12 @@ class Reading:
         driver = known.DRIVERS[whose.lastindex - 1]
         device = device_of(text)
         key = (driver.name, device)
-        if device and _OVER.search(text):
+        if device and OVER.search(text):
             self._explained.pop(device, None)
             self._lines.pop(key, None)
         elif device and key in self._lines and _LINK_UP.search(text):
             self._lines[key] = [line for line in self._lines[key] if not _LINK.search(line[1].text)]
-        fails = _FAILS.search(text) is not None
+        fails = FAILS.search(text) is not None
         if explained:
             if fails and device:
                 self._explained[device] = seconds

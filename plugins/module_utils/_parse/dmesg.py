@@ -94,7 +94,6 @@ _KERNEL = [(known, literal_of(known.pattern), re.compile(known.pattern)) for kno
 # Nearly all lines of a healthy host hold none of these.
 _OF_A_RULE = tuple({literal for _what, literal, _pattern in (*_OVER, *_KERNEL)})
 _STEPS = [(re.compile(step), re.compile(whole)) for step, whole in kernel_log.STEPS]
-_ALIVE = [re.compile(pattern) for pattern in kernel_log.HCA_ALIVE]
 
 
 @dataclass(frozen=True)
@@ -377,7 +376,7 @@ class _Log:
         firmware = _FIRMWARE.search(text)
         if firmware is not None:
             self._firmware[(device, firmware.group(1))] = None
-        if any(pattern.search(text) for pattern in _ALIVE):
+        if _kernel_drivers.OVER.search(text):
             for key, entry in self._hca.items():
                 if entry.device == device and entry.kind == kernel_log.FAILURE:
                     self._hca[key] = replace(entry, recovered=True)

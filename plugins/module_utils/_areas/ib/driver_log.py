@@ -7,23 +7,24 @@ import re
 from dataclasses import replace
 from typing import Iterable, Iterator, Mapping
 
-from ..._data.kernel_drivers import FAILS, WARN
+from ..._data.kernel_drivers import WARN
 from ..._evidence import ask
 from ..._evidence.sources import Evidence
 from ..._ground.check import FAIL, Check
 from ..._ground.text import plain
 from ..._parse import dmesg
-from ..._parse._kernel_drivers import device_of
-from ..._parse.dmesg import Record
+from ..._parse._kernel_drivers import FAILS, device_of
 from ..._parse.ibstat import Ca, Port
 from ..._rails.ib_ports import Device, port_name
 from ..machine.facts import Machine
 
 _OF_A_PORT = re.compile(r"\b(?:port|module|cable|link|transceiver)\b", re.IGNORECASE)
 _OVER = re.compile(r"\b(?:un)?plugged\b|\blink (?:is )?up\b", re.IGNORECASE)
-_FAILS = re.compile(FAILS, re.IGNORECASE)
-_STATES = ("ib.port.state", "ib.port.physical_state")
 _LINE = 160
+_REMEDY = (
+    "act on the driver's words: where they are of a module or cable, compare it with that of an equal port "
+    "(`mlxlink -d DEVICE -m`) and swap it for one that this card takes; do not switch the port on before"
+)
 
 
 def read(
@@ -34,31 +35,23 @@ def read(
     if machine.surely_simulated or machine.holds_part or not any(addresses.values()):
         return {}
     log = ask.command(evidence, "dmesg", dmesg.records).value or []
-    found = {name: last_words(log, address) for name, address in addresses.items() if address}
-    return {name: words for name, words in found.items() if words}
+    return {name: last_words(log, address) for name, address in addresses.items() if address}
 
 
-def last_words(log: Iterable[Record], address: str) -> str:
+def last_words(log: Iterable[dmesg.Record], address: str) -> str:
     """The last failure of the port of this PCI function, "" where a plug, or a link that is up, came after it."""
     words = ""
-    for record in log:
-        if address not in record.text or not _OF_A_PORT.search(record.text) or device_of(record.text) != address:
-            continue
-        if _OVER.search(record.text):
-            words = ""
-        elif (record.level is None or record.level <= WARN) and _FAILS.search(record.text):
-            words = plain(record.text, _LINE)
+    for _seconds, text, level in log:
+        if address in text and _OF_A_PORT.search(text) and device_of(text) == address:
+            if _OVER.search(text):
+                words = ""
+            elif (level is None or level <= WARN) and FAILS.search(text):
+                words = plain(text, _LINE)
     return words
 
 
 def explained(checks: Iterable[Check], words: str) -> Iterator[Check]:
     """The checks of one port, with the driver's words as the cause of its state."""
     for check in checks:
-        if words and check.id in _STATES and check.result == FAIL:
-            remedy = (
-                "act on the driver's words: where they are of a module or cable, compare it with that of an equal port "
-                "(`mlxlink -d DEVICE -m`) and swap it for one that this card takes; do not switch the port on before"
-            )
-            yield replace(check, cause=f"the driver says: {words}", remedy=remedy)
-        else:
-            yield check
+        of_state = check.result == FAIL and check.id in ("ib.port.state", "ib.port.physical_state")
+        yield replace(check, cause=f"the driver says: {words}", remedy=_REMEDY) if words and of_state else check

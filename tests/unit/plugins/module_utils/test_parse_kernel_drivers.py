@@ -259,6 +259,7 @@ DOWN = "bond3: (slave ens14f1np1): link status definitely down, disabling slave"
         ([REFUSED, "mlx5_core 0000:15:00.0: firmware version: 28.47.1026"], []),
         ([REFUSED, "mlx5_core 0000:25:00.0: firmware version: 28.47.1026"], [REFUSED]),
         ([REFUSED, "mlx5_core 0000:15:00.0 mlx5_0: Link up"], [REFUSED]),
+        ([REFUSED, "mlx5_core 0000:15:00.0: mlx5_eq_poll:9:(pid 9): Recovered 12 EQEs on cmd_eq"], [REFUSED]),
     ],
 )
 def test_only_what_is_over_for_the_same_device_is_cleared(lines: list[str], left: list[str]) -> None:
