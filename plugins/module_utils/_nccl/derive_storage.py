@@ -49,12 +49,12 @@ class Hca:
 
     @property
     def placed(self) -> bool:
-        """Whether it is known how far the nearest GPU is."""
-        return bool(self.ports[0].near)
+        """Whether it is known how far the nearest GPU is on a bus that no hypervisor laid out."""
+        return bool(self.ports[0].near) and not self.ports[0].guest
 
     @property
     def by_switch(self) -> bool:
-        return self.ports[0].by_switch
+        return self.placed and self.ports[0].by_switch
 
 
 def hcas(ports: Iterable[NcclPort]) -> tuple[Hca, ...]:
@@ -146,7 +146,7 @@ def _doubt(rails: Hcas, wanted: Wanted) -> str:
         if len(values) > 1:
             rates = " and ".join(sorted(values, key=float))
             return f"{names} {verb} {rates} {unit}: rails, storage or slow links; {SAY_SO}"
-    near = [rail.name for rail in rails if rail.placed and rail.by_switch]
+    near = [rail.name for rail in rails if rail.by_switch]
     if near and len(near) < len(rails) and all(rail.placed for rail in rails):
         return f"of {names} only {listed(near)} share a PCIe switch with a GPU; {SAY_SO}"
     return ""

@@ -22,8 +22,8 @@ def nearest(function: PciFunction, others: Iterable[PciFunction]) -> str:
 
 
 def distance(function: PciFunction, other: PciFunction) -> str:
-    """PIX: one PCIe switch; PXB: several; PHB: one host bridge; NODE: one NUMA node; SYS: beyond,
-    or nobody tells the NUMA node; "" where a path is not known."""
+    """PIX: one PCIe switch; PXB: several; PHB: one host bridge; NODE: one NUMA node, or nobody tells
+    either of them, which is one to NCCL; SYS: beyond; "" where a path is not known."""
     if not function.path or not other.path:
         return ""
     shared = 0
@@ -36,7 +36,7 @@ def distance(function: PciFunction, other: PciFunction) -> str:
         return PIX if below <= _ONE_SWITCH else PXB
     if _bus(function) == _bus(other):
         return PHB
-    return NODE if function.numa_node == other.numa_node != -1 else SYS
+    return NODE if function.numa_node == other.numa_node else SYS
 
 
 def _bus(function: PciFunction) -> str:

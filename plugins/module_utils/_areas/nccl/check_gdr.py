@@ -16,6 +16,7 @@ from .facts import HostFacts
 
 _LEVEL = "nccl.gdr.level"
 _HOST = "host"
+_GUEST = "; it goes by the bus that the hypervisor shows, where no topology file tells of the host's"
 # NCCL has no word of its own for another PCIe root of the same NUMA node: it goes by the processor.
 _AS_NCCL = {near.NODE: near.PHB}
 
@@ -48,9 +49,11 @@ def judge(here: HostFacts) -> Check:
     if not beyond:
         observed = f"up to {level}: every rail"
         return passed(_LEVEL, _HOST, observed, expected, CAPABILITY)
-    named = ", ".join(f"{entry.name} ({entry.near})" for entry in beyond[:8])
+    named = ", ".join(f"{entry.name} ({_word(entry.near)})" for entry in beyond[:8])
     observed = f"up to {level}: not {named}"
-    cause = f"NCCL {shown(release)} copies through the host's memory on these rails"
+    cause = f"NCCL {shown(release)} uses GPUDirect RDMA up to {level}, and copies through the host's memory beyond"
+    if any(port.guest for port in beyond):
+        cause += _GUEST
     if here.wish.policy.gdr_level == OFF:
         return passed(_LEVEL, _HOST, observed, "off", INVENTORY)
     return failed(_LEVEL, _HOST, observed, expected, CAPABILITY, cause=cause)
@@ -89,4 +92,8 @@ def _level(settings: dict[str, str], release: Release, superchip: bool | None) -
 
 def _reaches(level: str, distance: str) -> bool:
     words = nccl_values.LEVELS
-    return words.index(_AS_NCCL.get(distance, distance)) <= words.index(level)
+    return words.index(_word(distance)) <= words.index(level)
+
+
+def _word(distance: str) -> str:
+    return _AS_NCCL.get(distance, distance)

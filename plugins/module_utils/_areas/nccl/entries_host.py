@@ -88,6 +88,7 @@ ENTRIES = declare(
         (
             "NCCL_NET_GDR_LEVEL is too low",
             "the rail goes by the processor: no PCIe switch joins it with a GPU",
+            "a virtual machine's bus is flat: its hypervisor shows no switch above GPU and HCA",
         ),
         "nccl_gdr_level: PHB (or SYS) where the platform is known to be fast that way; in a "
         "virtual machine nccl_topo_file with the provider's topology",

@@ -112,10 +112,13 @@ def _with_address(seen: Machine, port: NcclPort, function: PciFunction | None) -
     """The port, with what its place on the bus tells."""
     if function is None:
         return port
-    # A hypervisor lays out a bus of its own.
-    distance = near.nearest(function, seen.cards) if seen.virtual.value is False else ""
-    unclear = function.address in seen.unclear_managers
-    return replace(port, numa=function.numa_node, near=distance, unclear=unclear)
+    return replace(
+        port,
+        numa=function.numa_node,
+        near=near.nearest(function, seen.cards),
+        guest=seen.virtual.value is not False,
+        unclear=function.address in seen.unclear_managers,
+    )
 
 
 def _port(fabric: IbFacts, ca: Ca, port: Port, rdma: RocePort | None, ethernet: RoceFacts) -> NcclPort:

@@ -129,7 +129,7 @@ def _version(scope: Scope, status: FmStatus | None) -> Check:
 
 
 def _boot(status: FmStatus | None, why: str, needed: bool | None) -> Check:
-    if status is None or needed is None:
+    if status is None or (needed is None and not status.active):
         return unknown(BOOT, "host", why or "nobody looked")
     if status.missing:
         return unknown(BOOT, "host", _ABSENT, remedy=_INSTALL)

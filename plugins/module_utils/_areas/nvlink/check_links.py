@@ -10,6 +10,7 @@ from ..._data import nvlink as data
 from ..._data.gpus import Gpu
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed
+from ..._ground.equals import most_have
 from ..._ground.tally import Tally
 from ..._parse.nvlink_status import GpuLinks, Link
 from .check_scope import (
@@ -98,24 +99,24 @@ class _Links:
         elif without_nvlink(gpu.messages):
             self._without(subject, model)
         elif model is None:
-            self._of_no_model(gpu)
+            self._of_no_model(gpu, last)
         elif self._scope.kind(model) == NONE:
             self._leave_out(subject, f"{model.model} has no NVLink")
         elif not gpu.links and not none_active(gpu.messages):
             self.all_unsure("nvidia-smi says nothing of its links", subject)
         elif not gpu.active and not gpu.cut:
-            self._all_down(gpu, model)
+            self._all_down(subject, self._scope.kind(model), _links(max(model.links)))
         else:
             self._some_up(gpu, model, last)
 
     def _without(self, subject: str, model: Gpu | None) -> None:
-        if model is None or 0 in model.links:
+        if 0 in model.links if model else not self._scope.switches_seen:
             self._leave_out(subject, "the driver says that it has no NVLink")
             return
         self._state.fail(
             subject,
             "no NVLink, says the driver",
-            _links(max(model.links)),
+            _links(max(model.links)) if model else "links to the NVSwitches of this host",
             CAPABILITY,
             cause="the driver was loaded with NVLink switched off, or the GPU lost it",
             remedy="look for NVreg_NvLinkDisable in /etc/modprobe.d and dmesg; reset the GPU",
@@ -123,20 +124,30 @@ class _Links:
         self._count.left_out(subject, _JUDGED_BY_STATE)
         self._speed.left_out(subject, "no link is up")
 
-    def _of_no_model(self, gpu: GpuLinks) -> None:
-        """All that a GPU promises which is not in the table is that what it lists is up."""
-        subject = gpu.gpu.label
-        if gpu.active and not gpu.down and not gpu.cut:
-            self._state.good(subject)
-            self._count.good(subject)
-            self._speed.left_out(subject, "its model is not in the table of GPU models")
-        else:
+    def _of_no_model(self, gpu: GpuLinks, last: bool) -> None:
+        """A GPU that is not in the table is held against its equals: most of them, or the best of a few."""
+        subject, up = gpu.gpu.label, len(gpu.active)
+        equals = [len(entry.active) for entry in self._listed if entry.gpu.name == gpu.gpu.name]
+        most = most_have(equals)
+        due, source = (most[0], f"equals {most[1]}/{len(equals)}") if most else (max(equals, default=0), CAPABILITY)
+        if gpu.cut or not (gpu.links or none_active(gpu.messages)) or (up < due and not self._whole(gpu, last)):
             name = gpu.gpu.name or "a GPU without a name"
-            self.all_unsure(f"{name} is not in the table of GPU models", subject)
+            self.all_unsure(f"{name} is not in the table of GPU models, and the listing is not whole", subject)
+        elif not up and not (most and due):
+            # No equal has a link up either: cards without a bridge, unless something tells of switches.
+            bridged = self._scope.switches_seen == 0 and self._scope.no_fabric_shown
+            self._all_down(subject, BRIDGED if bridged else SWITCHED, "links to NVSwitches")
+        else:
+            if not self._rate(gpu, max(link.gbps or 0.0 for entry in self._listed for link in entry.active)):
+                self._speed.good(subject)
+            self._count.left_out(subject, f"no table has its model: {STATE} holds it against its equals")
+            if up >= due:
+                self._state.good(subject)
+            else:
+                observed, cause = f"{_links(up)} up", "its equals have more: links of this GPU or a bridge are down"
+                self._state.fail(subject, observed, f"{_links(due)} up", source, cause=cause)
 
-    def _all_down(self, gpu: GpuLinks, model: Gpu) -> None:
-        subject = gpu.gpu.label
-        kind = self._scope.kind(model)
+    def _all_down(self, subject: str, kind: str, wanted: str) -> None:
         if kind == BRIDGED:
             self._leave_out(subject, NO_BRIDGE)
             return
@@ -148,7 +159,7 @@ class _Links:
             if kind == SWITCHED
             else "the GPU's links did not train: baseboard, or the GPUs at their other ends"
         )
-        self._state.fail(subject, "no link up", _links(max(model.links)), CAPABILITY, cause=cause)
+        self._state.fail(subject, "no link up", wanted, CAPABILITY, cause=cause)
         self._count.left_out(subject, _JUDGED_BY_STATE)
         self._speed.left_out(subject, "no link is up")
 
@@ -161,12 +172,12 @@ class _Links:
         tally = self._state if kind == SWITCHED else self._count
         enough = len(gpu.active) in model.links or len(gpu.active) > max(model.links)
         if not enough and not gpu.down and not self._whole(gpu, last):
-            if not self._rate(gpu, model):
+            if not self._rate(gpu, model.link_gbps):
                 self._speed.unsure(subject, _short_listing(gpu))
             self._state.unsure(subject, _short_listing(gpu))
             self._count.unsure(subject, _short_listing(gpu))
             return
-        if not self._rate(gpu, model):
+        if not self._rate(gpu, model.link_gbps):
             self._speed.good(subject)
         if enough:
             tally.good(subject)
@@ -187,14 +198,14 @@ class _Links:
         most = max(len(entry.links) for entry in self._listed)
         return len(gpu.links) == most and len(self._listed) == self._scope.missing_from
 
-    def _rate(self, gpu: GpuLinks, model: Gpu) -> bool:
+    def _rate(self, gpu: GpuLinks, due: float) -> bool:
         """Whether a link was found that is slow."""
-        floor = data.RATE_FLOOR * model.link_gbps
+        floor = data.RATE_FLOOR * due
         slow = [link for link in gpu.active if link.gbps is not None and link.gbps < floor]
         if not slow:
             return False
         rates = ", ".join(sorted({f"{link.gbps:g}" for link in slow}))
-        self._speed.fail(gpu.gpu.label, f"{rates} GB/s on {_named(slow)}", f"{model.link_gbps:g} GB/s", CAPABILITY)
+        self._speed.fail(gpu.gpu.label, f"{rates} GB/s on {_named(slow)}", f"{due:g} GB/s", CAPABILITY)
         return True
 
 

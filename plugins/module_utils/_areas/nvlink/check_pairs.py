@@ -58,12 +58,11 @@ def _joined(scope: Scope, topo: Topo) -> list[Check]:
                 passed(JOINED, "host", f"{len(topo.gpus)} GPUs, every pair by NVLink"),
                 skipped(COUNT, "host", "the GPU models are not known"),
             ]
-        why = f"the GPU models are not known: {scope.no_models}"
         lone, wanted = _left_out(scope, topo)
         if lone:
-            bad = [_alone(scope, gpu, topo.pairs(), wanted) for gpu in lone]
-            return [*bad, *cannot_tell((COUNT,), why)]
-        return cannot_tell((JOINED, COUNT), why)
+            why = f"the GPU models are not known: {scope.no_models}"
+            return [*(_alone(scope, gpu, topo.pairs(), wanted) for gpu in lone), *cannot_tell((COUNT,), why)]
+        return judge_bridged(scope, topo)
     if len(models) != len(topo.gpus):
         return cannot_tell((JOINED, COUNT), f"topo shows {len(topo.gpus)} of {len(models)} GPUs")
     if kinds == {SWITCHED}:

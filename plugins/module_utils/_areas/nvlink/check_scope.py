@@ -12,6 +12,7 @@ from ..._expect import profiles
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, unknown
 from ..._parse._nvlink import Header
+from ..._parse._nvsmi import Gpu as SmiGpu
 from ..machine.facts import NO_GPU, Machine
 from .facts import NvlinkFacts
 
@@ -59,6 +60,11 @@ class Scope:
             model or (named[at] if at < len(named) else None) for at, model in enumerate(self.machine.gpus.value)
         )
 
+    @property
+    def _seen(self) -> tuple[SmiGpu, ...]:
+        """The GPUs as nvidia-smi -q tells them, () where it does not."""
+        return self.facts.smi.value.gpus if self.facts.smi.value else ()
+
     def _named(self) -> tuple[Gpu | None, ...]:
         facts = self.facts
         for names in (
@@ -103,7 +109,11 @@ class Scope:
         """Whether the GPU's NVLinks lead out of the host, to a rack's switches."""
         if self.board is not None:
             return self.board.imex
-        return model is not None and model.model in _IN_RACKS
+        if model is not None or None not in self.models:
+            return model is not None and model.model in _IN_RACKS
+        # Of models that no table has, the fabric tells: on a board of its own no cluster has a name.
+        clusters = {(gpu.fabric or {}).get("clusterUuid", "").strip("0-").lower() for gpu in self._seen}
+        return bool(clusters - {"", "n/a"})
 
     def links_untold(self, gpu: Header, told: set[int]) -> str:
         """What a listing that tells of these links leaves out: a link that is up, or a last one
@@ -123,7 +133,7 @@ class Scope:
 
     def mig(self, index: int | None) -> bool:
         """Whether nvidia-smi -q says that this GPU (None: every one) is in MIG mode."""
-        gpus = self.facts.smi.value.gpus if self.facts.smi.value else ()
+        gpus = self._seen
         if index is None:
             return bool(gpus) and all(gpu.mig.lower() == "enabled" for gpu in gpus)
         return index < len(gpus) and gpus[index].mig.lower() == "enabled"
@@ -181,17 +191,19 @@ class Scope:
             return False, NO_LINKS
         if self.machine.gpus.value is None and not self.models:
             return None, self.machine.gpus.why or "nobody looked for GPUs"
+        if self.in_rack(None):
+            return False, "its GPUs joined a rack's fabric: that is managed where the rack's switches are"
         unfit = [model for model in self.models if model is None or self.kind(model) == SWITCHED]
-        if not unfit or self._no_fabric_shown():
+        if not unfit or self.no_fabric_shown:
             return False, "GPUs without NVSwitches need no fabric manager"
         if self.machine.virtual.value is True and self.switches_seen == 0:
             return False, PART_OF_A_BOARD
         return None, "the board that these GPUs make up is not known"
 
-    def _no_fabric_shown(self) -> bool:
+    @property
+    def no_fabric_shown(self) -> bool:
         """Whether the driver says of every GPU that it has no fabric to register with."""
-        gpus = self.facts.smi.value.gpus if self.facts.smi.value else ()
-        states = [(gpu.fabric or {}).get("state", "missing").lower() for gpu in gpus]
+        states = [(gpu.fabric or {}).get("state", "missing").lower() for gpu in self._seen]
         return bool(states) and all(state in data.NO_FABRIC for state in states)
 
 

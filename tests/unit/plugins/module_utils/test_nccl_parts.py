@@ -51,9 +51,9 @@ def test_distance_is_told_in_the_words_of_nccl(other: PciFunction, word: str) ->
     assert near.distance(GPU, other) == near.distance(other, GPU) == word
 
 
-def test_numa_nodes_that_nobody_tells_are_not_the_same_node() -> None:
+def test_numa_nodes_that_nobody_tells_are_one_processor_to_nccl() -> None:
     here, there = (function(f"0000:{bus}0:01.0", f"0000:{bus}1:00.0", numa=-1) for bus in (2, 3))
-    assert near.distance(here, there) == "SYS"
+    assert near.distance(here, there) == "NODE"
 
 
 def test_the_nearest_gpu_counts_and_one_that_cannot_be_placed_hides_it() -> None:
