@@ -45,7 +45,7 @@ def observe(evidence: Evidence, profile: str = "", ignore: Sequence[str] = ()) -
         if profile
         else profiles.recognise(gpus.value or (), product.value or "", switches)
     )
-    managers, marked, unclear = _switch_managers(evidence, pci, board)
+    managers, marked, unclear = _switch_managers(evidence, pci, board, gpus)
     return Machine(
         pci=pci,
         gpus=gpus,
@@ -214,16 +214,19 @@ def _gpus(evidence: Evidence, pci: Reading[tuple[PciFunction, ...]]) -> Reading[
 
 
 def _switch_managers(
-    evidence: Evidence, pci: Reading[tuple[PciFunction, ...]], board: Board | None
+    evidence: Evidence,
+    pci: Reading[tuple[PciFunction, ...]],
+    board: Board | None,
+    gpus: Reading[tuple[Gpu | None, ...]],
 ) -> tuple[Reading[tuple[str, ...]], tuple[str, ...], tuple[str, ...]]:
     """The HCA functions that carry the mark of a switch manager in their product data (VPD): all of
     them, unknown where one's data cannot be read; those surely marked; those that may be.
 
-    Asked only where the board has such: reading product data takes an HCA tens of milliseconds.
+    Asked only where the board has such, or no table has its GPUs: reading product data takes an HCA tens of milliseconds.
     """
     if pci.value is None:
         return Reading(None, pci.why, pci.missing), (), ()
-    if board is None or not board.nvlsm:
+    if not (board.nvlsm if board else None in (gpus.value or ())):
         return Reading(()), (), ()
     found = []
     unclear = []
@@ -233,7 +236,7 @@ def _switch_managers(
             continue
         data = ask.data(evidence, f"{PCI}/{function.address}/vpd").map(vpd.parse)
         if data.value is None:
-            if not data.missing:
+            if board and not data.missing:
                 unclear.append(function.address)
                 why = why or data.why
         elif data.value.is_switch_manager:
