@@ -87,6 +87,7 @@ ROWS = {
     "pci.gpu.slot": "costs: nothing is broken, and some boards have no better slot",
     "pci.hca.slot": "costs: nothing is broken, and another slot may not be there",
     "pci.hca.numa": "costs",
+    "pci.gpu.rail": "slows",
     "pci.gpu.bar": "stops",
     "pci.gpu.above_4g": "costs: the GPU works, but without room for GPUDirect RDMA",
     "pci.gpu.bar_size": "costs: small buffers still fit",

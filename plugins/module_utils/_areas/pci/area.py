@@ -14,6 +14,7 @@ from .check_driver import judge_drivers
 from .check_errors import judge_errors
 from .check_gpu_slot import judge_gpu_slots
 from .check_link import judge_links
+from .check_place import judge_places
 from .check_scope import scope
 from .check_slot import judge_slots
 from .facts import PciFacts
@@ -34,6 +35,7 @@ def judge(facts: PciFacts, machine: Machine, expect: Expectations) -> list[Check
         *judge_links(mine),
         *judge_gpu_slots(mine),
         *judge_slots(mine, expect),
+        judge_places(mine, expect),
         *judge_bars(mine),
         *judge_config(mine),
         *judge_errors(mine),

@@ -88,9 +88,9 @@ def _carries(function: PciFunction, scope: Scope) -> Reading[float]:
 
 def _numa(scope: Scope, expect: Expectations) -> list[Check]:
     tally = Tally("pci.hca.numa", "HCAs")
-    nodes, rails = scope.facts.nodes, _rails(scope, expect)
+    nodes, mine = scope.facts.nodes, rails(scope, expect)
     nothing = (scope.no_hca if not scope.hcas else _NO_RAIL) if scope.gpus else scope.no_gpu
-    if not scope.gpus or not rails:
+    if not scope.gpus or not mine:
         return tally.checks(nothing=nothing)
     if scope.machine.virtual.value:
         tally.left_out("host", _VM_NODES)
@@ -98,16 +98,16 @@ def _numa(scope: Scope, expect: Expectations) -> list[Check]:
         tally.left_out("host", "the kernel knows no NUMA nodes")
     elif nodes.value is None:
         tally.unsure("host", nodes.why or "nobody looked")
-    elif lost := {gpu.numa_node for gpu in (*scope.gpus, *rails)} - {-1, *nodes.value}:
+    elif lost := {gpu.numa_node for gpu in (*scope.gpus, *mine)} - {-1, *nodes.value}:
         tally.unsure("host", f"NUMA node {min(lost)} has devices and is not among the nodes")
     elif len(nodes.value) == 1:
         tally.left_out("host", "all on one NUMA node")
     else:
-        _near(tally, rails, nodes.value, scope, expect)
+        _near(tally, mine, nodes.value, scope, expect)
     return tally.checks("a GPU on the same socket", CAPABILITY, nothing=nothing)
 
 
-def _rails(scope: Scope, expect: Expectations) -> tuple[PciFunction, ...]:
+def rails(scope: Scope, expect: Expectations) -> tuple[PciFunction, ...]:
     """The HCAs of the expected link layer: InfiniBand ones where nobody says otherwise."""
     layer = expect.get("link_layer")
     ethernet = layer is not None and layer.value == ETHERNET
@@ -125,14 +125,14 @@ def _beside(hca: PciFunction, scope: Scope) -> PciFunction | None:
 
 def _near(
     tally: Tally,
-    rails: tuple[PciFunction, ...],
+    mine: tuple[PciFunction, ...],
     nodes: tuple[int, ...],
     scope: Scope,
     expect: Expectations,
 ) -> None:
     gpu_nodes = {gpu.numa_node for gpu in scope.gpus}
     far = []
-    for rail in rails:
+    for rail in mine:
         beside = _beside(rail, scope)
         if rail.numa_node == -1:
             tally.unsure(scope.name(rail.address), _NO_NODE)
@@ -143,7 +143,7 @@ def _near(
         else:
             far.append(rail)
     wanted = expect.get("hcas") or expect.get("hcas_min")
-    enough = wanted is not None and len(rails) - len(far) >= wanted.value
+    enough = wanted is not None and len(mine) - len(far) >= wanted.value
     for function in far:
         if enough:
             tally.left_out(function.address, _ENOUGH)

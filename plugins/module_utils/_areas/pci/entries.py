@@ -179,6 +179,21 @@ ENTRIES = declare(
         (*_BUS, f"{_DEVICES}/*/numa_node", "/sys/devices/system/node"),
     ),
     error(
+        "pci.gpu.rail",
+        "Every GPU has as many rails behind its PCIe switch as its equals have",
+        "NCCL sends by the rail that is nearest to a GPU. Where two rails hang beside one GPU and none beside another, "
+        "two GPUs share one way out, or what they send crosses the processor. The board's order is told by its own "
+        "GPUs: what most have.",
+        (
+            "a cable between a slot and its PCIe switch (MCIO) is in another socket, or an HCA in another slot",
+            "the rail of this GPU is gone, and another HCA has the same link layer",
+            "a virtual machine was given the HCA below another switch",
+        ),
+        "compare `nvidia-smi topo -m` and `lspci -tv` with a host that is right; put HCA or cable where that GPU's "
+        "switch is, or correct the definition of the virtual machine",
+        _BUS,
+    ),
+    error(
         "pci.gpu.bar",
         "The firmware gave every GPU an address for its memory",
         "Without it the driver cannot start the GPU: the BIOS found no room of that size.",
