@@ -54,8 +54,12 @@ ENTRIES = declare(
     error(
         "fleet.sm.single",
         "One master subnet manager serves each rail",
-        "Hosts that see different masters are on different, or split, fabrics.",
-        ("the fabric is split, or two subnet managers both believe that they are master",),
+        "Hosts that see different masters, or subnet prefixes, are on different, or split, fabrics. Planes that are "
+        "fabrics of their own are well: the same rail of every host is compared.",
+        (
+            "the fabric is split, or two subnet managers both believe that they are master",
+            "the cable of one rail leads to another fabric, or to the switch of another rail",
+        ),
         "compare `sminfo` on the named hosts; stop the wrong master, or reconnect the fabric",
     ),
     error(

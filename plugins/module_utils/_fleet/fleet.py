@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Iterable, Mapping
+from typing import Iterable, Mapping, Sequence
 
 from .._expect.expectations import CAPABILITY, Expected
 from .._ground.check import Check, failed, passed, unknown
@@ -18,6 +18,10 @@ from .fleet_same import Group, Kind, groups, same
 
 _GUIDS, _LIDS = "fleet.hca.guid_unique", "fleet.port.lid_unique"
 _ASK_FIRST = "fix what kept ibstat from telling it, then verify again"
+_TRACE = (
+    "trace the cable of this rail to its switch, and plug it where the same rail of the other hosts is; only where it "
+    "is there already, the fabric is split or has two masters"
+)
 
 
 @dataclass(frozen=True)
@@ -180,28 +184,73 @@ def _guid(text: str) -> int | str:
         return text.lower()
 
 
+@dataclass(frozen=True)
+class _Place:
+    """On which fabric a rail is: the master that it hears, and its subnet's prefix; "" where nobody tells."""
+
+    master: str = ""
+    prefix: str = ""
+
+
 def _single_sm(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]]) -> None:
-    """Per rail (port name): every host must be told of the same master."""
-    rails = sorted({name for host in hosts.values() for name in host.ib.sm})
-    for rail in rails:
-        masters: dict[str, str] = {}
-        for host, entry in hosts.items():
-            answer = entry.ib.sm.get(rail)
-            if answer is not None and answer.sm is not None:
-                guid = _subnet(entry.ib, rail)
-                shown = answer.sm.guid if guid is None else f"{guid:#x}"
-                masters[host] = f"lid {answer.sm.lid} guid {shown}"
-        seen = Counter(masters.values()).most_common()
-        for host, item in hosts.items():
-            if rail not in item.ib.sm:
+    """Per rail (port name): every host must be told of the same master, on a subnet of the same prefix."""
+    rails = {name for host in hosts.values() for name in host.ib.sm}
+    rails |= {port_name(ca, port) for host in hosts.values() for ca in host.ib.cas for port in ca.ports}
+    seen = {rail: {host: _place(entry.ib, rail) for host, entry in hosts.items()} for rail in sorted(rails)}
+    usual = {rail: _usual(list(places.values())) for rail, places in seen.items()}
+    for rail, places in seen.items():
+        masters = Counter(place.master for place in places.values() if place.master).most_common()
+        for host, place in places.items():
+            strayed = "" not in (place.prefix, usual[rail].prefix) and place.prefix != usual[rail].prefix
+            if not strayed and rail not in hosts[host].ib.sm:
                 continue
-            if host not in masters:
+            if not strayed and not place.master:
                 why = "the subnet manager did not answer (fabric.sm.answers)"
                 checks[host].append(unknown("fleet.sm.single", rail, why))
-            elif masters[host] != seen[0][0] or 2 * seen[0][1] <= len(masters):
-                observed = "; ".join(f"{text} on {times} hosts" for text, times in seen)
-                checks[host].append(
-                    failed("fleet.sm.single", rail, f"{masters[host]} here; {observed}", "one master", CAPABILITY)
-                )
+            elif not strayed and place.master == usual[rail].master:
+                checks[host].append(passed("fleet.sm.single", rail, place.master, "one master", CAPABILITY))
             else:
-                checks[host].append(passed("fleet.sm.single", rail, masters[host], "one master", CAPABILITY))
+                told = [f"{place.master or 'no answer'} here", *(f"{text} on {times} hosts" for text, times in masters)]
+                if strayed:
+                    told.append(f"subnet prefix {place.prefix} here, {usual[rail].prefix} on most")
+                cause = _elsewhere(rail, {name: others[host] for name, others in seen.items()}, usual, places, strayed)
+                found = failed("fleet.sm.single", rail, "; ".join(told), "one master", CAPABILITY, cause=cause)
+                checks[host].append(replace(found, remedy=_TRACE) if cause else found)
+
+
+def _place(facts: IbFacts, rail: str) -> _Place:
+    answer, prefix = facts.sm.get(rail), facts.detail(rail).prefix
+    if answer is None or answer.sm is None:
+        return _Place(prefix=prefix)
+    guid = _subnet(facts, rail)
+    return _Place(f"lid {answer.sm.lid} guid {answer.sm.guid if guid is None else f'{guid:#x}'}", prefix)
+
+
+def _usual(places: Sequence[_Place]) -> _Place:
+    """What more than half of those have that tell, "" without such a majority."""
+
+    def most(values: list[str]) -> str:
+        value, times = Counter(values).most_common(1)[0] if values else ("", 0)
+        return value if 2 * times > len(values) else ""
+
+    masters, prefixes = [place.master for place in places], [place.prefix for place in places]
+    return _Place(most([master for master in masters if master]), most([prefix for prefix in prefixes if prefix]))
+
+
+def _elsewhere(
+    rail: str, mine: Mapping[str, _Place], usual: Mapping[str, _Place], same: Mapping[str, _Place], strayed: bool
+) -> str:
+    """Whose fabric a host's rail is on, where that is surely not its own; "" where the fabric may be split.
+
+    ``mine``: all rails of the host; ``usual``: of most hosts, by rail; ``same``: this rail by host.
+    """
+    here, due = mine[rail], usual[rail]
+    others = [name for name, place in usual.items() if here.master and here.master == place.master != due.master]
+    if others and due.master:
+        return f"this rail is on the fabric of {others[0]}: two cables are exchanged, or one is in the wrong switch"
+    lone = sum(place.master == here.master for place in same.values()) == 1
+    well = any(place.master and place.master == usual[name].master for name, place in mine.items())
+    if strayed or (due.master and lone and well):
+        count = sum(place == due for place in same.values())
+        return f"this rail alone is on another fabric than the same rail of {count} hosts: its cable leads elsewhere"
+    return ""

@@ -87,10 +87,12 @@ class History:
 class Details:
     """What is known of one port beside ibstat's words.
 
-    ``link``: width and speed as the kernel says them (``4X NDR``), "" where it does not.
+    ``link``: width and speed as the kernel says them (``4X NDR``), "" where it does not; ``prefix``:
+    likewise that of its subnet (``fe80:0000:0000:0000``).
     """
 
     link: str = ""
+    prefix: str = ""
     pkeys: Reading[tuple[int, ...]] = field(default_factory=Reading)
     nccl_pkey: Reading[tuple[int, int]] = field(default_factory=Reading)
     mtu: Reading[Mtu] = field(default_factory=Reading)

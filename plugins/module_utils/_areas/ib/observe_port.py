@@ -41,6 +41,7 @@ def details(
     table = _pkeys(evidence, ca, port) if is_infiniband(port) else Reading()
     return Details(
         link=link,
+        prefix=sysfs.prefix_of(evidence, ca.name, port.num) if is_infiniband(port) else "",
         pkeys=table.map(lambda keys: tuple(key for key in keys.values() if key)),
         nccl_pkey=_of_nccl(evidence, table) if is_infiniband(port) else Reading(),
         mtu=_mtu(told, ca, port) if is_infiniband(port) else Reading(),

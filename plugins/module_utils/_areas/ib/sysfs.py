@@ -129,6 +129,12 @@ def link_of(evidence: Evidence, device: str, port: int) -> str:
     return width_and_speed(_text(evidence, f"{BASE}/{device}/ports/{port}/rate"))
 
 
+def prefix_of(evidence: Evidence, device: str, port: int) -> str:
+    """The prefix of the subnet that a port is in; "" where the kernel does not show it."""
+    prefix = _text(evidence, f"{BASE}/{device}/ports/{port}/gids/0")[:19]
+    return prefix if _WORDS.fullmatch(prefix) else ""
+
+
 def width_and_speed(rate: str) -> str:
     """Take ``4X NDR`` out of ``400 Gb/sec (4X NDR)``; "" where it is not there."""
     match = _WIDTH.search(rate)

@@ -222,7 +222,8 @@ def _switch_managers(
     """The HCA functions that carry the mark of a switch manager in their product data (VPD): all of
     them, unknown where one's data cannot be read; those surely marked; those that may be.
 
-    Asked only where the board has such, or no table has its GPUs: reading product data takes an HCA tens of milliseconds.
+    Asked only where the board has such, or no table has its GPUs: reading product data takes an HCA
+    tens of milliseconds.
     """
     if pci.value is None:
         return Reading(None, pci.why, pci.missing), (), ()

@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import Expected
 from ansible_collections.ibready.cluster.plugins.module_utils._fleet.fleet import HostFacts, expectations, judge
 from ansible_collections.ibready.cluster.plugins.module_utils._fleet.fleet_same import Kind
-from ansible_collections.ibready.cluster.plugins.module_utils._rails.ib_ports import Device, IbFacts, SmAnswer
+from ansible_collections.ibready.cluster.plugins.module_utils._rails.ib_ports import Details, Device, IbFacts, SmAnswer
 from tests.unit.samples import facts, hca, master, node, port
 
 KERNEL = "6.8.0-48-generic"
@@ -90,6 +90,55 @@ def test_a_lid_on_two_hosts_of_one_subnet_is_named_and_in_two_subnets_is_not() -
 def test_a_second_master_is_named_where_it_is_seen() -> None:
     other = replace(node(2), sm={"mlx5_0/1": master(guid="0x99", lid=9), "mlx5_1/1": master()})
     assert bad(fleet(node(1), other, node(3))) == {"n1 fleet.sm.single mlx5_0/1": "fail"}
+
+
+def planes(index: int, *, crossed: bool = False) -> IbFacts:
+    """A host whose two rails are fabrics of their own, with the cables of the two exchanged or not."""
+    guids = ("0xb", "0xa") if crossed else ("0xa", "0xb")
+    return replace(node(index), sm={f"mlx5_{rail}/1": master(guid=guid) for rail, guid in enumerate(guids)})
+
+
+def causes(hosts: dict[str, HostFacts]) -> dict[str, str]:
+    return {
+        f"{host} {check.subject}": check.cause
+        for host, checks in judge(hosts, len(hosts)).items()
+        for check in checks
+        if check.id == "fleet.sm.single" and check.result == "fail"
+    }
+
+
+def test_a_rail_alone_on_another_fabric_is_a_cable_and_no_second_manager() -> None:
+    other = replace(node(2), sm={"mlx5_0/1": master(guid="0x99", lid=9), "mlx5_1/1": master()})
+    said = causes(fleet(node(1), other, node(3), node(4), node(5)))
+    assert list(said) == ["n1 mlx5_0/1"]
+    assert "this rail alone is on another fabric than the same rail of 4 hosts" in said["n1 mlx5_0/1"]
+
+
+def test_cables_of_two_planes_that_were_exchanged_name_each_other() -> None:
+    said = causes(fleet(planes(1), planes(2, crossed=True), planes(3)))
+    assert "this rail is on the fabric of mlx5_1/1" in said["n1 mlx5_0/1"]
+    assert "this rail is on the fabric of mlx5_0/1" in said["n1 mlx5_1/1"]
+    assert len(said) == 2
+
+
+def test_planes_that_are_fabrics_of_their_own_on_every_host_are_well() -> None:
+    assert causes(fleet(planes(1), planes(2), planes(3))) == {}
+
+
+def test_a_host_whose_every_rail_hears_another_master_may_be_behind_a_split() -> None:
+    away = replace(node(2), sm={name: master(guid="0x99", lid=9) for name in ("mlx5_0/1", "mlx5_1/1")})
+    assert {cause.split(",")[0] for cause in causes(fleet(node(1), away, node(3))).values()} == {"the fabric is split"}
+
+
+def test_the_subnets_prefix_tells_another_fabric_where_its_manager_is_silent() -> None:
+    def one(index: int, prefix: str) -> IbFacts:
+        silent = {"mlx5_0/1": SmAnswer(error="no answer"), "mlx5_1/1": master()}
+        return replace(node(index), sm=silent, details={"mlx5_0/1": Details(prefix=prefix)})
+
+    usual = "fe80:0000:0000:0000"
+    said = causes(fleet(one(1, usual), one(2, usual), one(3, "fec0:0000:0000:0a01")))
+    assert list(said) == ["n2 mlx5_0/1"]
+    assert "another fabric" in said["n2 mlx5_0/1"]
 
 
 def test_two_masters_that_serve_as_many_hosts_each_are_named_on_all() -> None:
