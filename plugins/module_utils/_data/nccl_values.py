@@ -16,6 +16,8 @@ WITH_NVLINK = frozenset(("NCCL_P2P_LEVEL",))
 OTHER_PATHS = frozenset(("NVB", "C2C", "P2C", "PXN"))
 # What the numbers 0 to 5 stand for where a level is meant; a greater one is as 5.
 OLD_LEVELS = ("LOC", "PIX", "PXB", "PHB", "SYS", "SYS")
+# As the guide lists them, and vendors' instructions still have them: each release since 2.6 reads them alike.
+NUMBERS = frozenset("012345")
 # The first release that takes words for a level; before it was a number.
 LEVEL_WORDS = (2, 6)
 

@@ -99,11 +99,12 @@ def _level(name: str, value: str, release: Release | None) -> Made:
     if value in known:
         return Made(value)
     held = _default(name, release)
+    if value in data.NUMBERS:
+        return Made(data.OLD_LEVELS[int(value)])
     if value[:1].isdigit() and value[:1].isascii():
         read = number(value).value
         old = data.OLD_LEVELS[-1 if read is None else min(read, len(data.OLD_LEVELS) - 1)]
-        said = f"the number stands for {old}, and may stand for another level in another release"
-        return Made(old, said, "level", old, harmless=True)
+        return Made(old, f"the guide knows the numbers 0 to 5: NCCL takes it for {old}", "level", old, harmless=True)
     if value == data.NVLINK:
         said = "NCCL takes it, and no NIC is that near: GPUDirect RDMA is off"
         return Made(value, said, "level", data.LEVELS[0], harmless=True)

@@ -77,7 +77,7 @@ def test_a_right_file_has_no_problem(text: str, version: str | None) -> None:
         ("NCCL_IB_TC=0106", "octal", ERROR, "NCCL reads 70"),
         ("NCCL_CROSS_NIC=5", "unusual-value", WARNING, "the guide knows 0 to 2"),
         ("NCCL_NET_GDR_LEVEL=phb", "level", ERROR, "ignores it without a word"),
-        ("NCCL_NET_GDR_LEVEL=3", "level", WARNING, "stands for PHB"),
+        ("NCCL_NET_GDR_LEVEL=9", "level", WARNING, "takes it for SYS"),
         ("NCCL_SOCKET_FAMILY=IPv6", "word", ERROR, "NCCL ignores it"),
         ("NCCL_IB_HCA==mlx5_0,=mlx5_1", "repeated-sign", ERROR, "as '=mlx5_1'"),
         ("NCCL_IB_HCA=^=mlx5_0,^=mlx5_1", "repeated-sign", ERROR, "as '^=mlx5_1'"),

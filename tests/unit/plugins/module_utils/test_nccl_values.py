@@ -113,7 +113,6 @@ def test_a_level_is_taken(name: str, level: str) -> None:
         ("NCCL_NET_GDR_LEVEL", '"PHB"', "PXB or P2C", False),
         ("NCCL_NET_GDR_LEVEL", "PHB ", "PXB or P2C", False),
         ("NCCL_NET_GDR_LEVEL", "C2C", None, True),
-        ("NCCL_NET_GDR_LEVEL", "3", "PHB", True),
         ("NCCL_P2P_LEVEL", "99", "SYS", True),
     ],
 )
@@ -121,6 +120,12 @@ def test_what_becomes_of_another_level(name: str, value: str, effective: str | N
     found = made(name, value)
     assert (found.effective, found.harmless) == (effective, harmless)
     assert bool(found.differs) == (value != "NVL" or name == "NCCL_NET_GDR_LEVEL")
+
+
+@pytest.mark.parametrize("name", ["NCCL_NET_GDR_LEVEL", "NCCL_P2P_LEVEL"])
+def test_the_numbers_that_the_guide_lists_are_levels(name: str) -> None:
+    levels = [made(name, str(number)) for number in range(6)]
+    assert levels == [values.Made(level) for level in ("LOC", "PIX", "PXB", "PHB", "SYS", "SYS")]
 
 
 def test_before_2_6_a_level_is_a_number() -> None:
