@@ -8,6 +8,7 @@ from typing import Collection, Iterator, Mapping
 from ..._ask.nccl.proof import Proof
 from ..._data import nccl_files, nccl_left
 from ..._data.nccl_reading import SYSTEM_FILE
+from ..._data.nccl_recommended import recommended
 from ..._evidence.redact import masked
 from ..._expect.expectations import CAPABILITY
 from ..._expect.nccl_policy import HCA, SOCKET
@@ -54,6 +55,8 @@ def judge(here: HostFacts) -> Iterator[Check]:
     doubts = [problem for problem in found if problem.severity == WARNING and not _asked_for(here, problem)]
     doubts = [*_of_here(here, text, doubts), *_by_copies(here, text, found), *_detours(here, text)]
     doubts += _left(here, text, {problem.name for problem in found})
+    wanted = recommended(here.vendor)
+    doubts = [doubt for doubt in doubts if f"{doubt.name}={says.get(doubt.name, (0, ''))[1]}" not in wanted]
     yield from _told(_DOUBTS, doubts, text, _unlooked(here, says, WARNING))
     yield from _taken(here, text)
 

@@ -45,7 +45,8 @@ class HostFacts:
     the text of /etc/nccl.conf, missing where there is no file; ``mode``: its permissions.
     ``topology``: whether there is a file from which NCCL takes the host's topology. ``asked``: the
     library's own word. ``package``: the version that the package manager knows. ``copies``: what
-    else leads jobs to another library or other settings. ``named``: the files that settings name."""
+    else leads jobs to another library or other settings. ``named``: the files that settings name.
+    ``vendor``: who made the host, or runs it as a virtual machine."""
 
     host: NcclHost = field(default_factory=NcclHost)
     wish: Desired = field(default_factory=Desired)
@@ -56,6 +57,7 @@ class HostFacts:
     package: Reading[str] = field(default_factory=Reading)
     copies: Copies = field(default_factory=Copies)
     named: Named = field(default_factory=Named)
+    vendor: str = ""
 
     @property
     def release(self) -> Release | None:

@@ -55,6 +55,7 @@ def _here(evidence: Evidence, machine: Machine, expect: Expectations) -> HostFac
         asked=answer,
         package=package(stack.observe(evidence, machine)),
         copies=copies.observe(evidence),
+        vendor=machine.vendor.value or "",
     )
     return replace(here, named=named_files.look(evidence, _written(here)))
 

@@ -144,6 +144,19 @@ def test_of_many_homes_on_other_machines_the_rest_is_counted() -> None:
     assert "/home/3 and 2 more, on another machine" in one(judge(made, tree), "nccl.copies.conf").cause
 
 
+@pytest.mark.parametrize(("vendor", "doubted"), [("Oracle Corporation", False), ("Supermicro", True)])
+def test_what_a_provider_recommends_is_a_doubt_on_hosts_of_others_alone(vendor: str, doubted: bool) -> None:
+    made = node(nccl_conf={"NCCL_CUMEM_ENABLE": "0"})
+    made.vendor = vendor
+    assert bad(judge(made)) == ({"nccl.conf.doubts /etc/nccl.conf:3": FAIL} if doubted else {})
+
+
+def test_a_provider_recommends_no_other_value() -> None:
+    made = node(nccl_conf={"NCCL_ALGO": "Tree"})
+    made.vendor = "Oracle Corporation"
+    assert set(bad(judge(made)).values()) == {FAIL}
+
+
 def test_homes_on_another_machine_are_not_taken_for_looked_at() -> None:
     made = node()
     tree = render.render(made)
