@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 from typing import Dict, List, Tuple
 
 from ..._expect.expectations import Expectations
 from ..._ground.check import Check, failed, passed, skipped, unknown
-from ..._ground.equals import most_have
+from ..._ground.equals import MIN_EQUALS, most_have
 from ..._ground.text import few
 from ..machine.facts import PciFunction
 from .check_scope import Scope
@@ -35,7 +34,7 @@ def judge_places(scope: Scope, expect: Expectations) -> Check:
         gpu.address: sum((Fraction(1, len(gpus)) for gpus in near.values() if gpu in gpus), Fraction(0))
         for gpu in scope.gpus
     }
-    usual, source = _usual(scope, shares)
+    usual, source = _usual(near, shares)
     wanted = expect.get("hcas") or expect.get("hcas_min")
     if not usual:
         return skipped(_ID, "host", "no rail shares a PCIe switch with a GPU, or the slots are not laid out alike")
@@ -69,16 +68,12 @@ def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> int:
     return next((at for at, pair in enumerate(zip(one, other)) if pair[0] != pair[1]), min(len(one), len(other)))
 
 
-def _usual(scope: Scope, shares: dict[str, Fraction]) -> tuple[Fraction, str]:
-    """The rails a GPU that most GPUs have, or half of them where the board is made so; 0 for none."""
-    most = most_have(list(shares.values()))
-    if most is not None:
-        return most[0], f"equals {most[1]}/{len(shares)}"
-    board = scope.machine.board
-    due = Fraction(board.rails, board.gpus) if board else Fraction(0)
-    if board is None or 2 * Counter(shares.values())[due] < len(shares):
-        return Fraction(0), ""
-    return due, f"profile {board.name}"
+def _usual(near: _Nearest, shares: dict[str, Fraction]) -> tuple[Fraction, str]:
+    """The rails a GPU that most GPUs have, or half of them where all would have as many; 0 for none."""
+    values = list(shares.values())
+    fair = Fraction(len(near), len(shares))
+    usual = (fair, values.count(fair)) if 2 * values.count(fair) >= len(values) >= MIN_EQUALS else most_have(values)
+    return (usual[0], f"equals {usual[1]}/{len(values)}") if usual else (Fraction(0), "")
 
 
 def _observed(scope: Scope, near: _Nearest, lacking: list[str], spare: list[str]) -> str:
