@@ -248,9 +248,13 @@ def _elsewhere(
     others = [name for name, place in usual.items() if here.master and here.master == place.master != due.master]
     if others and due.master:
         return f"this rail is on the fabric of {others[0]}: two cables are exchanged, or one is in the wrong switch"
-    lone = sum(place.master == here.master for place in same.values()) == 1
+    count = sum(place == due for place in same.values())
+    if strayed and here.master == due.master != "":
+        return f"its subnet's prefix is not that of the same rail of {count} hosts: its manager has not set it up anew"
+    alike = sum(place.master == here.master for place in same.values())
     well = any(place.master and place.master == usual[name].master for name, place in mine.items())
-    if strayed or (due.master and lone and well):
-        count = sum(place == due for place in same.values())
+    if strayed or (due.master and well and alike == 1):
         return f"this rail alone is on another fabric than the same rail of {count} hosts: its cable leads elsewhere"
+    if due.master and well:
+        return f"this rail of {alike} hosts is on another fabric than that of {count}: wrong cables, or a split fabric"
     return ""

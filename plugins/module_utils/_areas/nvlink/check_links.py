@@ -143,6 +143,8 @@ class _Links:
             self._count.left_out(subject, f"no table has its model: {STATE} holds it against its equals")
             if up >= due:
                 self._state.good(subject)
+                if gpu.down:
+                    self._state.tell(subject, f"{up} of {_links(len(gpu.links))} up")
             else:
                 observed, cause = f"{_links(up)} up", "its equals have more: links of this GPU or a bridge are down"
                 self._state.fail(subject, observed, f"{_links(due)} up", source, cause=cause)

@@ -60,8 +60,8 @@ def _joined(scope: Scope, topo: Topo) -> list[Check]:
             ]
         lone, wanted = _left_out(scope, topo)
         if lone:
-            why = f"the GPU models are not known: {scope.no_models}"
-            return [*(_alone(scope, gpu, topo.pairs(), wanted) for gpu in lone), *cannot_tell((COUNT,), why)]
+            bad = [_alone(scope, gpu, topo.pairs(), wanted) for gpu in lone]
+            return [*bad, skipped(COUNT, "host", "the GPU models are not known")]
         return judge_bridged(scope, topo)
     if len(models) != len(topo.gpus):
         return cannot_tell((JOINED, COUNT), f"topo shows {len(topo.gpus)} of {len(models)} GPUs")

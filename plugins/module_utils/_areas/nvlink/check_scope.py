@@ -139,11 +139,6 @@ class Scope:
         return index < len(gpus) and gpus[index].mig.lower() == "enabled"
 
     @property
-    def no_models(self) -> str:
-        """Why the GPU models are not known."""
-        return self.machine.gpus.why or "GPUs that are not in the table of models"
-
-    @property
     def linkless(self) -> bool:
         """Whether every GPU is of a model that is known to have no NVLink."""
         return bool(self.models) and all(model is not None and model.links == (0,) for model in self.models)

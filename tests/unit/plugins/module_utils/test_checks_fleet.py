@@ -141,6 +141,20 @@ def test_the_subnets_prefix_tells_another_fabric_where_its_manager_is_silent() -
     assert "another fabric" in said["n2 mlx5_0/1"]
 
 
+def test_a_rail_of_several_hosts_may_be_cabled_elsewhere_or_behind_a_split() -> None:
+    away = {"mlx5_0/1": master(guid="0x99", lid=9), "mlx5_1/1": master()}
+    said = causes(fleet(*(node(index) for index in (1, 2, 3)), *(replace(node(index), sm=away) for index in (4, 5))))
+    assert list(said) == ["n3 mlx5_0/1", "n4 mlx5_0/1"]
+    assert {"this rail of 2 hosts is on another fabric than that of 3" in cause for cause in said.values()} == {True}
+
+
+def test_another_prefix_below_the_same_master_is_no_cable() -> None:
+    odd = replace(node(3), details={"mlx5_0/1": Details(prefix="fec0:0000:0000:0a01")})
+    usual = {"mlx5_0/1": Details(prefix="fe80:0000:0000:0000")}
+    said = causes(fleet(*(replace(node(index), details=usual) for index in (1, 2)), odd))
+    assert "has not set it up anew" in said["n2 mlx5_0/1"]
+
+
 def test_two_masters_that_serve_as_many_hosts_each_are_named_on_all() -> None:
     other = {name: master(guid="0x99", lid=9) for name in ("mlx5_0/1", "mlx5_1/1")}
     halves = (node(1), node(2), replace(node(3), sm=other), replace(node(4), sm=other))
