@@ -31,6 +31,8 @@ class Fault:
     cause: str  # what the finding must say somewhere: cause, observed or expected
     area: str
     subject: str = ""  # "" where any subject will do
+    remedy: str = ""  # a word that its remedy must hold
+    severity: str = ""  # of the finding, where that is not the check's own
     also: tuple[str, ...] = ()  # other checks that rightly fail or cannot tell any more
     node: tuple[dict[str, Any], ...] = ()
     evidence: tuple[dict[str, Any], ...] = ()

@@ -90,6 +90,8 @@ def faulty(one: fault.Fault) -> Outcome:
         why = f"{one.check} fails, but for {', '.join(check.subject for check in mine)}"
     elif not reported:
         why = f"no finding says {one.cause!r}: {sentence(named[0])}"
+    elif not any(one.remedy in check.remedy and one.severity in ("", check.severity) for check in reported):
+        why = f"not {one.severity} {one.remedy!r}: {reported[0].severity} {sentence(reported[0])}"
     false = [
         sentence(check)
         for check in checks

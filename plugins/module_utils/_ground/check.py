@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Iterable, Sequence
 
 from .catalog import entry
@@ -23,6 +23,21 @@ UNKNOWN_VERDICT = "unknown"
 NOT_READY = "not_ready"
 # The word for people where nothing of what was asked for is on the host. The verdict of such checks is ready.
 SKIPPED = "skipped"
+
+
+class Cause(str):
+    """Why something is wrong, with what mends just that: a cause in plain words has the catalog's remedy."""
+
+    remedy: str
+
+    def __new__(cls, says: str, remedy: str) -> Cause:
+        cause = super().__new__(cls, says)
+        cause.remedy = remedy
+        return cause
+
+    def __reduce__(self) -> tuple[type[Cause], tuple[str, str]]:
+        # Facts that hold one are copied.
+        return Cause, (str(self), self.remedy)
 
 
 @dataclass(frozen=True)
@@ -67,8 +82,10 @@ def failed(
     cause: str = "",
     remedy: str = "",
 ) -> Check:
-    """A property that was looked at and is wrong; cause and remedy default to the catalog's."""
+    """A property that was looked at and is wrong; cause and remedy default to the catalog's, the remedy of a Cause
+    to its own."""
     known = entry(check_id)
+    remedy = remedy or (cause.remedy if isinstance(cause, Cause) else "") or known.remedy
     return Check(
         check_id,
         subject,
@@ -77,9 +94,14 @@ def failed(
         str(observed),
         str(expected),
         source,
-        cause or known.causes[0],
-        remedy or known.remedy,
+        str(cause) or known.causes[0],
+        remedy,
     )
+
+
+def grave(check: Check) -> Check:
+    """A finding by which jobs fail now, where its check mostly tells of less."""
+    return replace(check, severity=SEVERITIES[0])
 
 
 def outcome(

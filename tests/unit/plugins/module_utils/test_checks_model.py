@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import pytest
@@ -55,3 +57,26 @@ def test_a_result_that_is_not_ours_is_refused(bent: dict[str, Any]) -> None:
 def test_a_check_id_that_is_not_in_the_catalog_is_refused() -> None:
     with pytest.raises(KeyError):
         _model.passed("ib.port.colour", "mlx5_0/1", "blue")
+
+
+def test_a_cause_brings_its_own_remedy_and_a_plain_one_has_the_catalogs() -> None:
+    def remedy(cause: str, **given: str) -> str:
+        return _model.failed("ib.port.state", "mlx5_0/1", "Down", "Active", "capability", cause=cause, **given).remedy
+
+    known = _model.entry("ib.port.state").remedy
+    assert remedy(_model.Cause("the port sleeps", "wake it")) == "wake it"
+    assert remedy(_model.Cause("the port sleeps", "wake it"), remedy="first this") == "first this"
+    assert remedy(_model.Cause("the port sleeps", "")) == remedy("the port sleeps") == remedy("") == known
+
+
+def test_a_cause_is_plain_text_in_a_check_and_survives_a_copy() -> None:
+    cause = _model.Cause("the port sleeps", "wake it")
+    assert type(_model.failed("ib.port.state", "mlx5_0/1", "Down", "Active", "x", cause=cause).cause) is str
+    for copied in (copy.deepcopy(cause), pickle.loads(pickle.dumps(cause))):
+        assert (copied, copied.remedy) == (cause, "wake it")
+
+
+def test_a_grave_finding_of_a_warning_keeps_the_host_from_being_ready() -> None:
+    found = _model.failed("host.bmc.sensors", "GPU3 Temp", "93 degrees C (ucr)", "no fault", "capability")
+    assert _model.verdict([found]) == _model.DEGRADED
+    assert _model.verdict([_model.grave(found)]) == _model.NOT_READY
