@@ -138,6 +138,7 @@ COUNTERS = (
         2,
         8,
         ("PortXmitConstraintErrors", "XmtConstraintErrors"),
+        storm_per_s=10.0,
         remedy=_PKEYS,
     ),
     Counter(
@@ -147,6 +148,7 @@ COUNTERS = (
         2,
         8,
         ("PortRcvConstraintErrors", "RcvConstraintErrors"),
+        storm_per_s=10.0,
         remedy=_PKEYS,
     ),
     Counter(

@@ -9,6 +9,7 @@ from typing import Mapping, TypedDict
 from .._ground.reading import Reading, as_json
 from .._parse.gid import ROUTABLE
 from .._parse.lldpctl import Neighbour
+from .._parse.mlxlink import Mlxlink
 from .._parse.mstconfig import Value
 from .._parse.spcx_cc import Programs
 
@@ -78,7 +79,7 @@ class RocePort:
     one that keeps the priorities, "" where that cannot be told. ``gids_read``: how many entries of
     the table were read. ``traffic_class`` and ``cm_tos``: UNSET where nothing is set. ``cm_mode``:
     RDMA CM's default. ``neighbours``: who is heard by LLDP on the interface; missing where no lldpd listens.
-    ``spectrum_x``: asked only where the site says that it has it.
+    ``spectrum_x``: asked only where the site says that it has it. ``link``: what mlxlink says, asked while it is Down.
     """
 
     device: str
@@ -106,6 +107,7 @@ class RocePort:
     counters: Counted = field(default_factory=Counted)
     neighbours: Reading[tuple[Neighbour, ...]] = field(default_factory=Reading)
     spectrum_x: SpectrumX = field(default_factory=SpectrumX)
+    link: Reading[Mlxlink] = field(default_factory=Reading)
 
     @property
     def name(self) -> str:

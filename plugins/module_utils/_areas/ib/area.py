@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from ..._expect.expectations import Expectations, Expected
-from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.check import Cause, Check, failed, passed, skipped, unknown
 from ..._ground.link import ETHERNET, LAYERS
 from ..._parse.ibstat import Ca, Port
 from ..._rails.ib import Pair, Sorted, nobody_counts, profile_of, sort_out, wanted_hcas
@@ -18,7 +18,7 @@ from .check_hca import judge_hcas
 from .check_history import judge_history
 from .check_link import judge_links
 from .check_optics import judge_optics
-from .check_port import NO_STATE, NOTHING_EXPECTED, equal, how_to_mend, judge_port, set_key, silent, why_not_active
+from .check_port import NO_STATE, NOTHING_EXPECTED, equal, judge_port, set_key, silent, why_not_active
 from .check_sm import judge_subnet_manager
 from .check_sources import judge_agreement, judge_presence, judge_tool
 
@@ -97,23 +97,33 @@ def _count(facts: IbFacts, ports: Sorted, expect: Expectations) -> Check:
 
 
 def _why_count(facts: IbFacts, ports: Sorted, wanted: Expected) -> str:
-    """What else there is, or what is missing; "" where nothing is known of it."""
+    """What else there is, or what is missing, with what mends that; "" where nothing is known of it."""
     reported = []
+    mends = ""
     if ports.others:
         shown = {port_name(ca, port): port.link_layer or "no link layer" for ca, port in ports.others}
         reported.append("another link layer on " + ", ".join(f"{k} ({v})" for k, v in shown.items()))
+        mends = (
+            "nothing is to be replaced: set LINK_TYPE_P1/P2 of the port that has to be a rail with mstconfig and reset "
+            "that HCA in a maintenance window, or correct ibready_expect.hcas"
+        )
     if len(ports.hcas) > wanted.value:
         reported.append("devices that the inventory does not know; name them in ibready_expect.ignore")
-        return "; ".join(reported)
-    reported += [f"{entry.name}: {entry.why}" for entry in ports.apart if not entry.spare]
+        return Cause("; ".join(reported), "name them in ibready_expect.ignore, or correct ibready_expect.hcas")
+    apart = [f"{entry.name}: {entry.why}" for entry in ports.apart if not entry.spare]
+    if apart:
+        mends = "compare the models (`lspci -d 15b3:`): fit one of the rails' model, or correct ibready_expect"
+    reported += apart
     addresses = {device.address for device in facts.devices.values()}
     if facts.bus.value is not None and facts.devices and "" not in addresses:
         lost = [entry for entry in facts.bus.value if entry not in addresses]
         if lost:
             reported.append(f"{', '.join(lost)} on the PCI bus without an RDMA device: no driver took it over")
+            mends = "fix pci.hca.driver or pci.hca.rdma first"
         elif len(facts.bus.value) < wanted.value:
             reported.append(f"only {len(facts.bus.value)} HCAs are on the PCI bus")
-    return "; ".join(reported)
+            mends = ""
+    return Cause("; ".join(reported), mends)
 
 
 def _split_idle(facts: IbFacts, ports: Sorted, expect: Expectations) -> tuple[list[Pair], list[Pair]]:
@@ -140,14 +150,15 @@ def _idle(facts: IbFacts, idle: list[Pair], expect: Expectations) -> Iterator[Ch
     for ca, port in idle:
         name = port_name(ca, port)
         shown = f"{port.state}/{port.physical_state}" if port.physical_state else port.state
-        mend = how_to_mend(port)
+        cause = why_not_active(name, port, facts)
+        mend = cause.remedy if isinstance(cause, Cause) else ""
         yield failed(
             "ib.port.idle",
             name,
             shown,
             "Active, or expected by nobody",
             "capability",
-            cause=why_not_active(port),
+            cause=cause,
             # A spare one may be held down on purpose.
             remedy=f"name the port in ibready_expect.ignore where no job uses it; else {mend}" if mend else "",
         )

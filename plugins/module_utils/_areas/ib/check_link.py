@@ -7,7 +7,7 @@ import re
 from typing import Iterator
 
 from ..._expect.expectations import CAPABILITY, Expectations, Expected
-from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.check import Cause, Check, failed, passed, skipped, unknown
 from ..._ground.look import look
 from ..._ground.reading import Reading
 from ..._ground.text import few
@@ -92,11 +92,14 @@ def _mtu(facts: IbFacts, name: str, expect: Expectations) -> Check:
         value, source = (wanted.value, wanted.source) if wanted else (seen.max, CAPABILITY)
         if seen.active == value:
             return passed("ib.port.mtu", name, seen.active, value, source)
-        cause = ""
+        cause: str = ""
         if seen.active > value:
-            cause = "the inventory expects less than the port runs; correct ibready_expect.mtu"
+            cause = Cause(
+                "the inventory expects less than the port runs; correct ibready_expect.mtu",
+                "correct ibready_expect.mtu in the inventory; the port is well",
+            )
         elif value > seen.max:
-            cause = f"the port cannot do more than {seen.max}"
+            cause = Cause(f"the port cannot do more than {seen.max}", "correct ibready_expect.mtu in the inventory")
         return failed("ib.port.mtu", name, seen.active, value, source, cause=cause)
 
     if facts.simulated and not facts.detail(name).mtu.known:

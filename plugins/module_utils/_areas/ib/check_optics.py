@@ -7,18 +7,18 @@ from typing import Iterator
 
 from ..._data.ib_counters import RAW_BER, RESIDUAL_BER
 from ..._expect.expectations import CAPABILITY
-from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.check import Cause, Check, failed, passed, skipped, unknown
 from ..._ground.look import look
 from ..._ground.reading import Reading
 from ..._parse.mlxlink import Measured, Mlxlink
 from ..._rails.ib import Pair
 from ..._rails.ib_ports import IbFacts, port_name
+from . import link_advice
 from .fold import fold
 
 _CHECKS = ("ib.port.ber", "ib.port.optics")
 # The firmware shows 15E-255 where it has counted no error.
 _NONE = 1e-40
-_FINE = "no issue was observed"
 
 
 def judge_optics(facts: IbFacts, ports: list[Pair]) -> Iterator[Check]:
@@ -55,14 +55,14 @@ def _ber(name: str, seen: Mlxlink) -> Check:
         for word, value in (("residual", residual), ("raw", seen.raw_ber))
         if value is not None
     )
-    advice = seen.recommendation
+    said = link_advice.of(seen)
     if (residual or 0.0) > RESIDUAL_BER:
-        cause = "errors are left after correction: the cable, the transceiver or dirt"
+        cause: str = "errors are left after correction: the cable, the transceiver or dirt"
     elif (seen.raw_ber or 0.0) > RAW_BER:
         cause = "the signal is so bad that correction is near its end: the cable, transceiver, dirt"
-    elif advice and advice.lower().rstrip(". ") != _FINE:
-        shown += f"; mlxlink says: {advice}"
-        cause = f"mlxlink found: {advice}"
+    elif said is not None:
+        shown += f"; mlxlink says: {seen.recommendation}"
+        cause = said
     elif seen.raw_ber is None:
         why = "mlxlink showed no raw bit error rate, which comes last: its output may be cut"
         return unknown("ib.port.ber", name, why, observed=shown)
@@ -106,7 +106,11 @@ def _why(wrong: list[str]) -> str:
     if "Rx power" in text or "Rx LOS" in text:
         return "too little light arrives: dirt, a bent fibre, or the other end's transmitter"
     if "Tx power" in text or "Tx Fault" in text or "bias" in text:
-        return "the transceiver's own laser fails"
+        return Cause("the transceiver's own laser fails", "swap the transceiver; cleaning the fibre mends no laser")
     if "temperature" in text:
-        return "the transceiver runs outside its temperature: airflow or a failing fan"
+        return Cause(
+            "the transceiver runs outside its temperature: airflow or a failing fan",
+            "leave the cable; look at fans and air flow, and at the modules beside it (`mlxlink -d DEVICE -m`); swap "
+            "it only where the others are cool",
+        )
     return ""

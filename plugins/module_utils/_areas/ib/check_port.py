@@ -7,11 +7,12 @@ import re
 from typing import Iterator
 
 from ..._expect.expectations import CAPABILITY, Expectations, Expected
-from ..._ground.check import Check, failed, outcome, passed, unknown
+from ..._ground.check import Cause, Check, failed, outcome, passed, unknown
 from ..._ground.link import ETHERNET, gbps
 from ..._parse.ibstat import Ca, Port
 from ..._rails.ib import fast_enough, wanted_rate
 from ..._rails.ib_ports import IBSTAT, LAST_UNICAST_LID, IbFacts, is_infiniband, port_name
+from . import link_advice
 
 GUID = re.compile(r"\A0x[0-9a-fA-F]{1,16}\Z")
 
@@ -20,31 +21,38 @@ _DOWN = "the port is Down"
 STATE_FIRST = "fix ib.port.state first"
 # ibstat's word where the driver's number has no name.
 NO_STATE = ("", "???")
-# Why a port with this physical state is not Active.
+# Why a port with this physical state is not Active, and what mends it where that is not to look after the cable.
 _PHYSICAL = {
     "Polling": "nothing answers at the other end: the cable is pulled or broken, or the switch port is off",
-    "Disabled": "an administrator has switched the port off, here or at the switch",
-    "Sleep": "the port sleeps: power management has switched the link off",
+    "Disabled": Cause(
+        "an administrator has switched the port off, here or at the switch",
+        "leave the cable; drain the host and switch the port on with `mlxlink -d DEVICE --port_state UP`, or at the "
+        "switch where that is what holds it",
+    ),
+    "Sleep": Cause(
+        "the port sleeps: power management has switched the link off",
+        "leave the cable; let the port of the drained host train again with `mlxlink -d DEVICE --port_state TG`",
+    ),
     "PortConfigurationTraining": "the link trains without an end: a marginal cable or transceiver, "
     "or two ends without a common speed",
     "LinkErrorRecovery": "the link loses so many symbols that it has to recover: a bad or dirty cable or transceiver",
-    "PhyTest": "the port is in a test mode",
-}
-# What mends a port that no cable keeps down; the catalog's remedy is for the others.
-_NO_CABLE = {
-    "Disabled": "leave the cable; drain the host and switch the port on with `mlxlink -d DEVICE --port_state UP`, or "
-    "at the switch where that is what holds it",
-    "Sleep": "leave the cable; let the port of the drained host train again with `mlxlink -d DEVICE --port_state TG`",
-    "PhyTest": "leave the cable; end the test with `mlxlink -d DEVICE --test_mode DS`",
+    "PhyTest": Cause(
+        "the port is in a test mode", "leave the cable; end the test with `mlxlink -d DEVICE --test_mode DS`"
+    ),
 }
 _ETHERNET_DISABLED = "the Ethernet link is off: its interface is down, no cable is in, or the switch port is off"
-_HALF_UP = (
+_HALF_UP = Cause(
     "the link is up but the port is held down: a virtual function that the subnet manager does not "
-    "bring up (no GUID, or virtualization is off in opensm: virt_enabled)"
-)
-_HELD_DOWN = (
+    "bring up (no GUID, or virtualization is off in opensm: virt_enabled)",
     "leave the cable; on the machine of the physical function: `ip link show`, then `ip link set PF vf N state auto` "
-    "and GUIDs of its own (`node_guid`, `port_guid`); see virt_enabled in the subnet manager's opensm.conf"
+    "and GUIDs of its own (`node_guid`, `port_guid`); see virt_enabled in the subnet manager's opensm.conf",
+)
+# The cable carries a signal: nothing is gained by moving it.
+_ASK_SM = "see that a subnet manager runs on this fabric (`sminfo` from an Active port, opensm's log), and let it sweep"
+# An inventory that is behind its hardware.
+EXPECTS_LESS = Cause(
+    "the inventory expects less than the hardware gives; correct ibready_expect",
+    "correct ibready_expect in the inventory; the hardware is well",
 )
 _FULL_WIDTH = 4
 
@@ -68,8 +76,7 @@ def judge_port(ca: Ca, port: Port, facts: IbFacts, expect: Expectations) -> Iter
             port.physical_state,
             "LinkUp",
             CAPABILITY,
-            cause=why_not_active(port),
-            remedy=how_to_mend(port),
+            cause=why_not_active(name, port, facts),
         )
     yield _rate(name, port, facts, expect)
     if not is_infiniband(port):
@@ -83,32 +90,23 @@ def judge_port(ca: Ca, port: Port, facts: IbFacts, expect: Expectations) -> Iter
     yield judge_guid("ib.port.guid", name, port.port_guid, facts)
 
 
-# The cable carries a signal: nothing is gained by moving it.
-_ASK_SM = "see that a subnet manager runs on this fabric (`sminfo` from an Active port, opensm's log), and let it sweep"
-
-
-def why_not_active(port: Port) -> str:
-    """The likeliest cause of a port's state, "" where nothing is known beyond the catalog."""
+def why_not_active(name: str, port: Port, facts: IbFacts) -> str:
+    """The likeliest cause of a port's state, "" where nothing is known beyond the catalog. What the HCA itself says
+    of a link that is down goes before what its physical state may mean."""
     if port.state == "Initializing":
         if port.sm_lid:
-            return "the subnet manager has not swept the port yet"
-        return "no subnet manager has set up the port"
+            return Cause("the subnet manager has not swept the port yet", _ASK_SM)
+        return Cause("no subnet manager has set up the port", _ASK_SM)
     if port.state == "Armed":
-        return "the subnet manager has begun to set up the port and has not ended"
+        return Cause("the subnet manager has begun to set up the port and has not ended", _ASK_SM)
     if port.physical_state == "LinkUp":
         return _HALF_UP if is_infiniband(port) else ""
+    said = link_advice.of(facts.detail(name).optics.value)
+    if said is not None:
+        return said
     if port.physical_state == "Disabled" and port.link_layer == ETHERNET:
         return _ETHERNET_DISABLED
     return _PHYSICAL.get(port.physical_state, "")
-
-
-def how_to_mend(port: Port) -> str:
-    """The remedy for a port that is not Active, "" where it is the catalog's: to look after the cable."""
-    if port.state in ("Initializing", "Armed"):
-        return _ASK_SM
-    if port.link_layer == ETHERNET:
-        return ""
-    return _HELD_DOWN if port.physical_state == "LinkUp" else _NO_CABLE.get(port.physical_state, "")
 
 
 def _state(name: str, port: Port, facts: IbFacts) -> Check:
@@ -116,8 +114,8 @@ def _state(name: str, port: Port, facts: IbFacts) -> Check:
         return unknown("ib.port.state", name, silent(facts, "state"))
     if port.state == "Active":
         return passed("ib.port.state", name, "Active", "Active", CAPABILITY)
-    cause, remedy = why_not_active(port), how_to_mend(port)
-    return failed("ib.port.state", name, port.state, "Active", CAPABILITY, cause=cause, remedy=remedy)
+    cause = why_not_active(name, port, facts)
+    return failed("ib.port.state", name, port.state, "Active", CAPABILITY, cause=cause)
 
 
 def _rate(name: str, port: Port, facts: IbFacts, expect: Expectations) -> Check:
@@ -136,7 +134,7 @@ def _rate(name: str, port: Port, facts: IbFacts, expect: Expectations) -> Check:
     if fast_enough(port.rate, value, exact):
         return passed("ib.port.rate", name, gbps(port.rate), expected, value.source)
     if port.rate > value.value:
-        cause = "the inventory expects less than the hardware gives; correct ibready_expect"
+        cause: str = EXPECTS_LESS
     else:
         cause = why_slow(facts.detail(name).link)
     return failed("ib.port.rate", name, gbps(port.rate), expected, value.source, cause=cause)
@@ -172,9 +170,15 @@ def _lid(name: str, port: Port, facts: IbFacts) -> Check:
         others = _same_lid(name, port, facts)
         if not others:
             return passed("ib.port.lid", name, port.lid, expected, CAPABILITY)
-        cause = f"{', '.join([name, *others])} have one LID in one subnet"
+        cause = Cause(f"{', '.join([name, *others])} have one LID in one subnet", _ONE_LID)
         return failed("ib.port.lid", name, port.lid, "a LID of its own", CAPABILITY, cause=cause)
     return failed("ib.port.lid", name, port.lid, expected, CAPABILITY)
+
+
+_ONE_LID = (
+    "see that one subnet manager alone gives the LIDs (`sminfo` from both ports, opensm's log and its guid2lid file), "
+    "and let it sweep anew"
+)
 
 
 def _same_lid(name: str, port: Port, facts: IbFacts) -> list[str]:

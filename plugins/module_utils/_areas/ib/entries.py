@@ -53,7 +53,7 @@ ENTRIES = declare(
         "Only HCAs that can be rails count: those of the rails' link layer and of at least their "
         "rate, no virtual functions, no way to NVLink switches, no EFA, iWARP or software devices.",
         ("an HCA fell off the bus or its driver did not bind", "a VPI HCA is in the other mode"),
-        "compare `lspci -d 15b3:` with the list; reseat or replace the missing HCA",
+        "compare `lspci -d 15b3:` with the list; where one is not on the bus, reseat or replace it",
         _DEVICES,
     ),
     error(

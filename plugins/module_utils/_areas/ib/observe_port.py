@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Callable
+
 from ..._evidence import ask
 from ..._evidence.sources import Evidence
 from ..._ground.bound import Bound
@@ -32,12 +34,13 @@ def details(
     counted: Counted | None,
     simulated: bool,
 ) -> Details:
-    """Everything that is read of this port; partitions and counters only while it is Active."""
+    """Everything that is read of this port; partitions and counters only while it is Active, and while it is Down what
+    its firmware says of that."""
     name = port_name(ca, port)
     link = sysfs.link_of(evidence, ca.name, port.num) or told.links.get(name, "")
-    if port.state != "Active":
-        return Details(link=link)
     wired = not (device.kind or device.virtual or device.manages_switches or simulated)
+    if port.state != "Active":
+        return Details(link=link, optics=told_of_link(evidence, ca, port, mlxlink.parse) if wired else Reading())
     table = _pkeys(evidence, ca, port) if is_infiniband(port) else Reading()
     return Details(
         link=link,
@@ -47,7 +50,7 @@ def details(
         mtu=_mtu(told, ca, port) if is_infiniband(port) else Reading(),
         counters=counted.first if counted else Reading(),
         later=counted.later if counted else Reading(),
-        optics=_optics(evidence, ca, port) if wired else Reading(None, NOT_ASKED, True),
+        optics=told_of_link(evidence, ca, port, _whole) if wired else Reading(None, NOT_ASKED, True),
     )
 
 
@@ -94,13 +97,14 @@ def _mtu(told: Reported, ca: Ca, port: Port) -> Reading[Mtu]:
     return Reading(None, f"ibv_devinfo shows no MTU of {port_name(ca, port)}")
 
 
-def _optics(evidence: Evidence, ca: Ca, port: Port) -> Reading[Mlxlink]:
+def told_of_link(evidence: Evidence, ca: Ca, port: Port, parse: Callable[[str], Mlxlink]) -> Reading[Mlxlink]:
+    """What mlxlink says of a port of an HCA that has one of its own."""
     model = hca_by_type(ca.type)
     if model is None or model.virtual:
         return Reading(None, NOT_ASKED, True)
     words = ("-d", ca.name, "-p", str(port.num), "-c", "-m")
     # It comes with NVIDIA's firmware tools, which a host need not have.
-    return ask.optional(evidence, "mlxlink", _whole, *words)
+    return ask.optional(evidence, "mlxlink", parse, *words)
 
 
 def _whole(text: str) -> Mlxlink:

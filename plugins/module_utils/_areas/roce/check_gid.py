@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from ..._expect.expectations import CAPABILITY, Expectations, Expected
-from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.check import Cause, Check, failed, passed, skipped, unknown
 from ..._ground.look import look
 from ..._parse.gid import LINK_LOCAL
 from ..._rails.roce import ACTIVE
@@ -17,6 +17,11 @@ from .siblings import usual
 _ADDRESS = "roce.gid.address"
 _INDEX = "roce.gid.index"
 _EXPECTED = f"a {ROCE_V2} address that other hosts can reach"
+
+_SPEAK_V2 = (
+    f"an address mends nothing: bring firmware and driver of the HCA to releases that speak {ROCE_V2}, and look at "
+    "`show_gids` (or `rdma link`) again"
+)
 
 
 def judge(port: RocePort, rails: list[RocePort], expect: Expectations) -> Iterator[Check]:
@@ -46,20 +51,23 @@ def _address(port: RocePort, rails: list[RocePort], found: tuple[GidEntry, ...])
     for gid in found:
         others = [other.name for other in rails if _has_too(other, port, gid)]
         if others:
-            cause = f"{', '.join([port.name, *others])} have one address on several interfaces"
+            both = ", ".join([port.name, *others])
+            cause = Cause(
+                f"{both} have one address on several interfaces",
+                f"give each of {both} an address of its own (`ip -br addr`), in the host's network configuration too",
+            )
             observed = f"index {gid.index}: {gid}"
             return failed(_ADDRESS, port.name, observed, _EXPECTED, CAPABILITY, cause=cause)
     if best is not None:
         return passed(_ADDRESS, port.name, f"index {best.index}: {best}", _EXPECTED, CAPABILITY)
     observed = ", ".join(f"{gid.index}: {gid}" for gid in found[:4]) or "an empty table"
     interface = port.netdev.value or "the interface"
+    says, mends = f"{interface} has no IP address", ""
     if found and not any(gid.type == ROCE_V2 for gid in found):
-        cause = f"the port speaks {found[0].type} only"
+        says, mends = f"the port speaks {found[0].type} only", _SPEAK_V2
     elif any(gid.kind != LINK_LOCAL for gid in found):
-        cause = f"{interface}'s address is in the table for {found[0].type} only"
-    else:
-        cause = f"{interface} has no IP address"
-    return failed(_ADDRESS, port.name, observed, _EXPECTED, CAPABILITY, cause=cause)
+        says, mends = f"{interface}'s address is in the table for {found[0].type} only", _SPEAK_V2
+    return failed(_ADDRESS, port.name, observed, _EXPECTED, CAPABILITY, cause=Cause(says, mends))
 
 
 def _has_too(other: RocePort, port: RocePort, mine: GidEntry) -> bool:

@@ -7,14 +7,15 @@ from typing import Iterator
 
 from ..._data import roce
 from ..._expect.expectations import CAPABILITY, Expectations, Expected
-from ..._ground.check import Check, failed, outcome, passed, skipped, unknown
+from ..._ground.check import Cause, Check, failed, outcome, passed, skipped, unknown
 from ..._ground.link import gbps
 from ..._ground.look import look
 from ..._rails.hcas import most_gbps
 from ..._rails.ib import fast_enough, wanted_rate
 from ..._rails.roce import ACTIVE, asked_soft
 from ..._rails.roce_ports import RocePort
-from ..ib.check_port import set_key
+from ..ib import link_advice
+from ..ib.check_port import EXPECTS_LESS, set_key
 from .siblings import split, usual
 
 STATE_FIRST = "fix roce.port.state first"
@@ -39,17 +40,32 @@ def _state(port: RocePort) -> Check:
         return unknown(check_id, port.name, "the kernel told no state")
     if port.state == ACTIVE:
         return passed(check_id, port.name, port.state, ACTIVE, CAPABILITY)
-    cause = ""
+    return failed(check_id, port.name, port.state, ACTIVE, CAPABILITY, cause=_why_down(port))
+
+
+def _why_down(port: RocePort) -> str:
+    """An interface that is switched off speaks for itself, and else the HCA."""
     if port.operstate.value == "down" and port.physical_state == "Disabled":
-        cause = f"the interface {port.netdev.value} is switched off"
-    return failed(check_id, port.name, port.state, ACTIVE, CAPABILITY, cause=cause)
+        return Cause(
+            f"the interface {port.netdev.value} is switched off",
+            f"leave the cable; `ip link set {port.netdev.value} up`, and have the network configuration do so at boot",
+        )
+    return link_advice.of(port.link.value) or ""
 
 
 def _physical_state(port: RocePort) -> Check:
     check_id = "roce.port.physical_state"
     if not port.physical_state:
         return unknown(check_id, port.name, "the kernel told no physical state")
-    return outcome(port.physical_state == _LINK_UP, check_id, port.name, port.physical_state, _LINK_UP, CAPABILITY)
+    return outcome(
+        port.physical_state == _LINK_UP,
+        check_id,
+        port.name,
+        port.physical_state,
+        _LINK_UP,
+        CAPABILITY,
+        cause=link_advice.of(port.link.value) or "",
+    )
 
 
 def _rate(port: RocePort, rails: list[RocePort], expect: Expectations) -> Check:
@@ -72,9 +88,9 @@ def _rate(port: RocePort, rails: list[RocePort], expect: Expectations) -> Check:
     expected = gbps(wanted.value) if exact else f"at least {gbps(wanted.value)}"
     if fast_enough(port.rate, wanted, exact):
         return passed(check_id, port.name, observed, expected, wanted.source)
-    cause = ""
+    cause: str = ""
     if port.rate > wanted.value:
-        cause = "the inventory expects less than the hardware gives; correct ibready_expect"
+        cause = EXPECTS_LESS
     return failed(check_id, port.name, observed, expected, wanted.source, cause=cause)
 
 

@@ -14,11 +14,11 @@ from ..._evidence.sources import Evidence, Unavailable
 from ..._ground.link import ETHERNET
 from ..._ground.reading import Reading
 from ..._ground.text import ParseError, to_int
-from ..._parse import dcb, gid, lldpctl, mlnx_qos
+from ..._parse import dcb, gid, lldpctl, mlnx_qos, mlxlink
 from ..._parse.ibstat import Ca, Port
 from ..._rails import nccl_number
 from ..._rails.roce_ports import UNSET, Counted, GidEntry, Qos, RoceFacts, RocePort
-from ..ib import observe_roce, sysfs
+from ..ib import observe_port, observe_roce, sysfs
 from ..machine import network
 from ..machine.facts import Machine, PciFunction
 
@@ -67,6 +67,7 @@ def _port(evidence: Evidence, machine: Machine, ca: Ca, port: Port) -> RocePort:
     netdev = _netdev(evidence, base, port.num, gids)
     uplink = _uplink(evidence, base, port.num, netdev)
     shown = f"{_NET}/{netdev.value}" if netdev.value else ""
+    silent = port.state != "Down" or function is None or function.virtual or bool(machine.surely_simulated)
     return RocePort(
         device=ca.name,
         num=port.num,
@@ -91,6 +92,7 @@ def _port(evidence: Evidence, machine: Machine, ca: Ca, port: Port) -> RocePort:
         cm_tos=ask.file(evidence, f"{CM}/{ca.name}/ports/{port.num}/default_roce_tos", to_int),
         cm_mode=ask.text(evidence, f"{CM}/{ca.name}/ports/{port.num}/default_roce_mode"),
         neighbours=_neighbours(evidence, uplink),
+        link=Reading() if silent else observe_port.told_of_link(evidence, ca, port, mlxlink.parse),
     )
 
 
