@@ -30,6 +30,11 @@ HEALTH_FLAGS: dict[str, tuple[str, ...]] = {
 RECOVERY_FLAGS = ("route_recovery_in_progress", "access_timeout_recovery")
 RECOVERY_WORDS = ("true", "false", "n/a", "not supported")
 
+# What FABRIC_MODE of the fabric manager stands for, where GPUs wait for whoever gives partitions to virtual machines.
+# source: NVIDIA's Fabric Manager user guide, FABRIC_MODE; confirmed.
+FABRIC_MODES = {"1": "shared NVSwitch mode", "2": "vGPU mode"}
+FABRIC_CONFIG = "/usr/share/nvidia/nvswitch/fabricmanager.cfg"
+
 # source: NVIDIA's IMEX guide; confirmed.
 IMEX_UNIT = "nvidia-imex.service"
 IMEX_CONFIG = "/etc/nvidia-imex/config.cfg"

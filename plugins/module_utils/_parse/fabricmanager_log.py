@@ -21,6 +21,7 @@ _PORT = re.compile(r"\bport ([0-9]{1,4})\b")
 # The daemon of a rack's memory writes its log in the same form.
 _IMEX = re.compile(r"\bIMEX (?:Log initializing|version|library)", re.IGNORECASE)
 _START = re.compile(r"Fabric Manager version ([0-9]{1,5}(?:\.[0-9]{1,5}){1,3}) is running", re.IGNORECASE)
+_MODE = re.compile(r"\bFABRIC_MODE\b[^0-9]{1,40}(?:0x)?([0-9])\b")
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,13 @@ class FmError:
 
 @dataclass(frozen=True)
 class FmLog:
-    """``version``: of the last start in the log; ``errors`` of that start, ``earlier`` before."""
+    """``version``: of the last start in the log; ``mode``: the FABRIC_MODE that it was given last, "" where it does not
+    say; ``errors`` of that start, ``earlier`` before."""
 
     lines: int = field(default=0, compare=False)
     records: int = 0
     version: str = ""
+    mode: str = ""
     errors: tuple[FmError, ...] = ()
     earlier: tuple[FmError, ...] = ()
 
@@ -50,7 +53,7 @@ def parse(text: str) -> FmLog:
     """Read the log; raise ParseError where it holds not one record."""
     lines = clean_lines(text)
     records = 0
-    version = ""
+    version, mode = "", ""
     errors: list[FmError] = []
     earlier: list[FmError] = []
     for line in lines:
@@ -63,6 +66,8 @@ def parse(text: str) -> FmLog:
             version = start.group(1)
             earlier += errors
             errors = []
+        given = _MODE.search(record.group(3))
+        mode = given.group(1) if given is not None else mode
         if record.group(2) in _ERRORS:
             errors.append(_error(record.group(1), record.group(3)))
     imex = next((at for at, line in enumerate(lines, 1) if _IMEX.search(line)), 0)
@@ -70,7 +75,7 @@ def parse(text: str) -> FmLog:
         raise ParseError(_TOOL, imex, lines[imex - 1].strip(), "the log of nvidia-imex, and not of the fabric manager")
     if not records:
         raise no_facts(_TOOL, lines, "not one record of the fabric manager", "empty log")
-    return FmLog(_count(text), records, version, tuple(errors), tuple(earlier))
+    return FmLog(_count(text), records, version, mode, tuple(errors), tuple(earlier))
 
 
 def _count(text: str) -> int:

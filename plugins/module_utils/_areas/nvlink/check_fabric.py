@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Iterator
 
 from ..._data import nvlink as data
 from ..._data.gpus import Gpu as Model
 from ..._expect.expectations import CAPABILITY
-from ..._ground.check import Check, failed
+from ..._ground.check import Cause, Check, failed
 from ..._ground.tally import Tally
 from ..._parse._nvlink import Header
 from ..._parse._nvsmi import Gpu
@@ -18,6 +19,7 @@ STATE, HEALTH = "nvlink.fabric.state", "nvlink.fabric.health"
 RECOVERY, CLIQUE = "nvlink.fabric.recovery", "nvlink.fabric.clique"
 _NO_FABRIC = "this GPU registers with no NVLink fabric"
 _STATE_FIRST = f"fix {STATE} first"
+_TEXT_SHOWN = 120
 
 
 def judge_fabric(scope: Scope) -> Iterator[Check]:
@@ -42,8 +44,12 @@ class _Fabric:
         self._recovery = Tally(RECOVERY, "GPUs")
         self._clique = Tally(CLIQUE, "GPUs")
         self._cliques: dict[tuple[str, str], list[str]] = {}
+        self._waiting: list[Check] = []
+        self._gpus = 0
 
     def checks(self) -> Iterator[Check]:
+        for check in _together(self._waiting, self._gpus):
+            self._state.bad(check)
         yield from self._state.checks("Completed, Success", CAPABILITY, nothing=_NO_FABRIC)
         yield from self._health.checks("Healthy or N/A", CAPABILITY, nothing=_NO_FABRIC)
         yield from self._recovery.checks("none under way", CAPABILITY, nothing=_NO_FABRIC)
@@ -59,6 +65,7 @@ class _Fabric:
 
     def take(self, at: int, gpu: Gpu) -> None:
         subject = f"GPU {at}"
+        self._gpus += 1
         model = self._scope.model(Header(at, gpu.name or None))
         reported = {key: text.lower() for key, text in (gpu.fabric or {}).items()}
         health = {key: text.lower() for key, text in (gpu.fabric_health or {}).items()}
@@ -131,7 +138,7 @@ class _Fabric:
         elif state == data.COMPLETED and not status:
             self._state.unsure(subject, "nvidia-smi shows no status of the registration")
         elif state == data.COMPLETED or state in data.UNFINISHED:
-            self._state.bad(_not_registered(self._scope, subject, gpu))
+            self._waiting.append(_not_registered(self._scope, subject, gpu))
         else:
             shown = (gpu.fabric or {}).get("state", "")
             self._state.unsure(subject, f"a state that is not known: {shown}")
@@ -192,24 +199,56 @@ def _divided(scope: Scope, cliques: dict[tuple[str, str], list[str]]) -> Check:
     )
 
 
+def _together(waiting: list[Check], gpus: int) -> list[Check]:
+    """One finding of the host where all of its GPUs wait alike: they have one cause."""
+    if len(waiting) < max(gpus, 2) or any(replace(each, subject=waiting[0].subject) != waiting[0] for each in waiting):
+        return waiting
+    return [replace(waiting[0], subject="host", observed=f"all {gpus} GPUs: {waiting[0].observed}")]
+
+
+def _why_waiting(scope: Scope) -> str:
+    """Why GPUs wait, by all that was seen of their fabric manager."""
+    status, log = scope.facts.manager.value, scope.facts.log.value
+    mode = data.FABRIC_MODES.get(log.mode, "") if log else ""
+    if mode and log:
+        return Cause(
+            f"the fabric manager runs in {mode} (FABRIC_MODE {log.mode}), in which GPUs wait until somebody gives them "
+            "a partition for virtual machines",
+            f"where jobs run on this host itself, set FABRIC_MODE=0 in {data.FABRIC_CONFIG}, drain the host and "
+            "`systemctl restart nvidia-fabricmanager`; where it is made for virtual machines, activate the partition",
+        )
+    if status is None or not status.active:
+        return "the GPU waits for a fabric manager: none runs, or the two do not match"
+    said = f": {log.errors[-1].text[:_TEXT_SHOWN]}" if log and log.errors else ""
+    return f"the GPU waits for a fabric manager, which runs and has not let it in{said}"
+
+
 def _not_registered(scope: Scope, subject: str, gpu: Gpu) -> Check:
     shown = gpu.fabric or {}
     state, status = shown.get("state", ""), shown.get("status", "")
-    remedy = ""
     if state.lower() == data.COMPLETED:
-        cause = f"the fabric refused this GPU: {status}"
+        cause: str = f"the fabric refused this GPU: {status}"
     elif scope.in_rack(scope.model(Header(None, gpu.name or None))):
-        cause = "the rack's fabric manager (on the switch trays) has not let this GPU in"
-        remedy = "look at the fabric manager and NMX-C of the switch trays; this host runs none"
+        cause = Cause(
+            "the rack's fabric manager (on the switch trays) has not let this GPU in",
+            "look at the fabric manager and NMX-C of the switch trays; this host runs none",
+        )
     else:
-        cause = "the GPU waits for a fabric manager: none runs, or the two do not match"
+        cause = _why_waiting(scope)
     observed = f"{state}, status {status}" if status else state
-    return failed(STATE, subject, observed, "Completed, Success", CAPABILITY, cause=cause, remedy=remedy)
+    return failed(STATE, subject, observed, "Completed, Success", CAPABILITY, cause=cause)
+
+
+_MISPLACED = Cause(
+    "the fabric's configuration is wrong for this GPU",
+    "nothing of the GPU is broken: correct what the word names, a tray in the wrong chassis or slot, or the rack's "
+    "configuration at the switch trays (NMX-C), then reset the GPU",
+)
 
 
 def _unhealthy(health: dict[str, str]) -> str:
     for name, cause in (
-        ("incorrect_configuration", "the fabric's configuration is wrong for this GPU"),
+        ("incorrect_configuration", _MISPLACED),
         ("route_unhealthy", "a route through the switches is broken"),
         ("bandwidth", "links of this GPU are down, so that it has less than its full bandwidth"),
     ):

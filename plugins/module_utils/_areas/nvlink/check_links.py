@@ -9,7 +9,7 @@ from typing import Iterator
 from ..._data import nvlink as data
 from ..._data.gpus import Gpu
 from ..._expect.expectations import CAPABILITY
-from ..._ground.check import Check, failed
+from ..._ground.check import Cause, Check, failed
 from ..._ground.equals import most_have
 from ..._ground.tally import Tally
 from ..._parse.nvlink_status import GpuLinks, Link
@@ -28,6 +28,7 @@ from .check_scope import (
 )
 
 STATE, COUNT, SPEED = "nvlink.link.state", "nvlink.link.count", "nvlink.link.speed"
+_JOIN_FIRST = "fix nvlink.fabric.state or nvlink.fabric_manager.active first"
 _JUDGED_BY_STATE = "behind NVSwitches every link counts: nvlink.link.state judges that"
 
 
@@ -157,7 +158,7 @@ class _Links:
             self._leave_out(subject, PART_OF_A_BOARD)
             return
         cause = (
-            "the GPU has not joined the fabric: fabric manager, NVSwitch or baseboard"
+            Cause("the GPU has not joined the fabric: fabric manager, NVSwitch or baseboard", _JOIN_FIRST)
             if kind == SWITCHED
             else "the GPU's links did not train: baseboard, or the GPUs at their other ends"
         )

@@ -7,7 +7,7 @@ from typing import Iterator
 
 from ..._data.gpus import Gpu
 from ..._expect.expectations import CAPABILITY
-from ..._ground.check import PASS, Check, failed, passed, skipped, unknown
+from ..._ground.check import PASS, Cause, Check, failed, passed, skipped, unknown
 from ..._parse.topo import SYS, Topo, index, nvlinks
 from .check_links import in_mig
 from .check_mesh import COUNT, JOINED, judge_bridged, judge_direct, short
@@ -135,7 +135,11 @@ def _none_joined(scope: Scope, topo: Topo, wanted: str) -> Check:
         f"no pair of {len(topo.gpus)} GPUs is joined by NVLink",
         wanted,
         scope.source,
-        cause="no NVLink is up: the fabric manager does not run, or NVLink is switched off",
+        cause=Cause(
+            "no NVLink is up: the fabric manager does not run, or NVLink is switched off",
+            "see that the fabric manager runs (nvlink.fabric_manager.active) and that no file of /etc/modprobe.d sets "
+            "NVreg_NvLinkDisable=1; then reset the GPUs of the drained host",
+        ),
     )
 
 

@@ -153,7 +153,7 @@ ENTRIES = declare(
         "Without its NVLinks a GPU talks to the others over PCI Express, many times slower; "
         "behind NVSwitches one dead link takes the GPU out of the fabric.",
         ("the GPU has not joined the fabric", "the GPU or the baseboard is faulty"),
-        "look at dmesg for Xid 74 and SXids; reset the GPU with `nvidia-smi -r -i GPU`; then RMA",
+        "look at dmesg for Xid 74 and SXids; reset the GPU with `nvidia-smi -r -i GPU`; if it stays, RMA",
         ("nvlink_status",),
     ),
     warning(
@@ -210,7 +210,7 @@ ENTRIES = declare(
         "What came between two looks counts: any replay or recovery, 100 CRC errors in a second. "
         "What stands still is history, which a pass shows; an idle link shows nothing new.",
         ("the link is damaged: GPU, baseboard or bridge",),
-        "note the link, reset the GPU (`nvidia-smi -r -i GPU`), run a job, look again; then RMA",
+        "note the link, reset the GPU (`nvidia-smi -r -i GPU`), run a job, look again; if it errs again, RMA",
         ("nvlink_errors",),
     ),
     warning(

@@ -67,13 +67,13 @@ def test_a_driver_that_does_not_answer_is_one_line() -> None:
     [
         ("a GPU is lost while the node runs", "gpu.device.lost", "6 checks that need nvidia-smi and could not look"),
         ("a GPU is on the bus and could not be started", "pci.gpu.listed", "gpu.device.count, and 4 checks"),
-        ("nobody installed the fabric manager", "nvlink.fabric_manager.installed", "nvlink.fabric.state (8)"),
+        ("nobody installed the fabric manager", "nvlink.fabric_manager.installed", "nvlink.fabric.state"),
         (
             "the driver was updated, and the fabric manager was not",
             "nvlink.fabric_manager.active",
-            "nvlink.fabric_manager.version, nvlink.fabric.state (8)",
+            "nvlink.fabric_manager.version, nvlink.fabric.state",
         ),
-        ("the fabric manager is masked since a driver was changed", "nvlink.fabric_manager.active", "fabric.state (8)"),
+        ("the fabric manager is masked since a driver was changed", "nvlink.fabric_manager.active", "fabric.state"),
         ("ECC was switched off", "gpu.ecc.mode", ""),
     ],
 )

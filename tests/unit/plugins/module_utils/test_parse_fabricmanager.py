@@ -9,6 +9,22 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.text impor
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import fabricmanager_log, fabricmanager_status
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.fabricmanager_log import FmError
 
+STARTED = "[Nov 13 2025 07:13:22] [INFO] [tid 1570] "
+
+
+@pytest.mark.parametrize(
+    ("lines", "mode"),
+    [
+        (["FABRIC_MODE value set to: 0x1"], "1"),
+        (["FABRIC_MODE value set to: 0x1", "FABRIC_MODE value set to: 0x0"], "0"),
+        (["FABRIC_MODE_RESTART value set to: 0x1"], ""),
+        (["Fabric Manager version 580.95.05 is running with the following configuration options"], ""),
+    ],
+)
+def test_the_mode_that_was_given_last_counts(lines: list[str], mode: str) -> None:
+    assert fabricmanager_log.parse("".join(f"{STARTED}{line}\n" for line in lines)).mode == mode
+
+
 STATUS = """\
 * nvidia-fabricmanager.service - NVIDIA fabric manager service
      Loaded: loaded (/usr/lib/systemd/system/nvidia-fabricmanager.service; enabled; preset: enabled)
