@@ -11,21 +11,44 @@ NVIDIA's drivers. Confidence: confirmed where ``seen`` says so, else medium (rea
 
 from __future__ import annotations
 
+from .._ground.check import Cause
 from .kernel_log import FAILURE, WARNING, Known
 
 # It harms while it happens: a message that is older than PASSING_S and was not repeated is history.
 PASSING = "passing"
+# The same, and jobs fail as long as it goes on: one of the last minutes (STOPPING_S) is an error. source: inferred.
+STOPPING = "stopping"
+STOPPING_S = 15 * 60
 # A day: after that nothing of it is seen by a job that starts now. source: inferred.
 PASSING_S = 24 * 3600
 
 _CRASHED = "a driver crashed in the kernel"
 _ADDRESS = r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
-_BROKEN = "a PCI Express link broke"
+_BROKEN = Cause(
+    "a PCI Express link broke",
+    "drain the host; look at `dmesg | grep -i aer`; reseat the device below the named address, boot anew and see "
+    "whether it comes back",
+)
 _HUNG = "a CPU hung in the kernel"
-_IOMMU = "the IOMMU refused a device's access to memory"
-_FILE_SYSTEM = "a disk failed, or its file system is damaged: nothing can be written there any more"
-_NVME = "an NVMe disk stopped answering, and the kernel gave it up"
-_MEMORY = "a memory module has errors that cannot be corrected"
+_IOMMU = Cause(
+    "the IOMMU refused a device's access to memory",
+    "`lspci -s ADDRESS` names the device; update its driver and firmware; compare host.kernel.iommu",
+)
+_FILE_SYSTEM = Cause(
+    "a disk failed, or its file system is damaged: nothing can be written there any more",
+    "drain the host; `smartctl -a` or `nvme smart-log` of the disk: replace it, or run fsck from a rescue system",
+)
+_NVME = Cause(
+    "an NVMe disk stopped answering, and the kernel gave it up",
+    "power cycle the drained host once; where it comes again update the disk's firmware, then replace it (`nvme list`)",
+)
+_MEMORY = Cause(
+    "a memory module has errors that cannot be corrected",
+    "drain the host; the BMC's event log and `dmidecode -t memory` name the module: replace it",
+)
+_DISK = Cause(
+    "a disk does not read or write", "`smartctl -a` or `nvme smart-log` of the disk; its cable and slot; replace it"
+)
 _NO_DISK = "(?!fd|sr|loop|nbd|zram)"
 
 # A FAILURE leaves the host without something until it is booted again; a WARNING is an early sign.
@@ -118,7 +141,7 @@ KERNEL = (
     Known(
         WARNING,
         r"\bcritical (?:medium|target) error, dev (?!fd|sr)\w{1,20}",
-        "a disk has sectors that cannot be read or written",
+        Cause("a disk has sectors that cannot be read or written", "`smartctl -a` of the disk; replace it"),
     ),
     Known(
         WARNING,
@@ -192,12 +215,15 @@ KERNEL = (
     Known(
         PASSING,
         r"\bOut of memory: Kill(?:ed)? process \d{1,10} \(([^()]{1,40})\)",
-        "the host's memory was exhausted, and the kernel killed a process",
+        Cause(
+            "the host's memory was exhausted, and the kernel killed a process",
+            "`ps -eo rss,pid,user,args --sort=-rss | head`; give jobs a limit of memory (Slurm's RealMemory, a cgroup)",
+        ),
         r"out of memory, \1 killed",
         seen=True,
     ),
-    Known(PASSING, rf"\bI/O error, dev {_NO_DISK}\w{{1,20}}", "a disk does not read or write"),
-    Known(PASSING, rf"\bBuffer I/O error on dev {_NO_DISK}[\w-]{{1,20}}", "a disk does not read or write"),
+    Known(PASSING, rf"\bI/O error, dev {_NO_DISK}\w{{1,20}}", _DISK),
+    Known(PASSING, rf"\bBuffer I/O error on dev {_NO_DISK}[\w-]{{1,20}}", _DISK),
     Known(
         PASSING,
         r"\bnvme (nvme\d{1,3}): (?:controller is down; will reset|I/O (?:tag )?\d{1,6} .{0,60}QID \d{1,5} timeout"
@@ -206,24 +232,39 @@ KERNEL = (
         r"\1 timed out",
     ),
     Known(
-        PASSING,
+        STOPPING,
         r"\bneighbor table overflow",
-        "more neighbours than their table holds (net.ipv4.neigh.default.gc_thresh3): connections fail",
+        Cause(
+            "more neighbours than their table holds (net.ipv4.neigh.default.gc_thresh3): connections fail",
+            "raise net.ipv4.neigh.default.gc_thresh1 to 3 (and those of net.ipv6) above the number of the network's "
+            "hosts, in /etc/sysctl.d as well",
+        ),
     ),
     Known(
-        PASSING,
+        STOPPING,
         r"\bnf_conntrack: (?:nf_conntrack: )?table full, dropping packet",
-        "more connections than the firewall keeps (nf_conntrack_max): packets are dropped",
+        Cause(
+            "more connections than the firewall keeps (nf_conntrack_max): packets are dropped",
+            "raise net.netfilter.nf_conntrack_max, in /etc/sysctl.d as well, or leave the jobs' network untracked "
+            "(notrack); `conntrack -S` counts what is dropped",
+        ),
     ),
     Known(
-        PASSING,
+        STOPPING,
         r"\bcgroup: fork rejected by pids controller in (\S{1,120})",
-        "a service or a user has as many tasks as it may: processes of jobs do not start",
+        Cause(
+            "a service or a user has as many tasks as it may: processes of jobs do not start",
+            "raise TasksMax of the named unit (`systemctl edit`), or pids.max of the named group",
+        ),
         r"fork rejected in \1",
     ),
     Known(PASSING, r"\bnfs: server (\S{1,80}) not responding", "a file server stopped answering", r"nfs: \1"),
     Known(
-        PASSING, r"\bVFS: file-max limit \d{1,20} reached", "as many files are open as the kernel allows (fs.file-max)"
+        STOPPING,
+        r"\bVFS: file-max limit \d{1,20} reached",
+        Cause(
+            "as many files are open as the kernel allows (fs.file-max)", "raise fs.file-max, in /etc/sysctl.d as well"
+        ),
     ),
 )
 # What says that it is over, and the label of what that was.

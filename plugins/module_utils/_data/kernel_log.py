@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._ground.check import Cause
+
 FAILURE = "failure"
 WARNING = "warning"
 
@@ -18,7 +20,8 @@ WARNING = "warning"
 class Known:
     """A message: what it looks like, the words for it ("" = the text that matched), what it means.
 
-    A ``failure`` leaves an HCA without service; a ``warning`` is an early sign or a lost feature.
+    A ``failure`` leaves an HCA without service; a ``warning`` is an early sign or a lost feature. ``means`` may bring
+    its remedy (Cause).
     """
 
     kind: str
@@ -121,7 +124,11 @@ HCA = (
     Known(
         WARNING,
         r"Detected insufficient power on the PCIe slot(?: \(\d{1,4}W\))?",
-        "the slot announces less power than the HCA and its transceivers may draw",
+        Cause(
+            "the slot announces less power than the HCA and its transceivers may draw",
+            "see what the BIOS gives its slot (`lspci -vv`, SlotPowerLimit); move the HCA to a slot of 75 W, or plug "
+            "in its own power cable",
+        ),
         seen=True,
     ),
     Known(

@@ -9,7 +9,7 @@ from typing import Iterator
 
 from ..._data.bmc import EVENTS, FAULTS, HOT_ABOVE, RECENT_DAYS, STANDING
 from ..._expect.expectations import CAPABILITY
-from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.check import Cause, Check, failed, grave, passed, skipped, unknown
 from ..._ground.text import few
 from ..._parse.ipmi_sdr import COOLING, POWER, Sensor
 from ..._parse.ipmi_sel import Event
@@ -25,6 +25,7 @@ _FAULT = re.compile("|".join(FAULTS))
 _EVENT = re.compile("|".join((*FAULTS, *EVENTS)))
 # Of a threshold by its side (lower, upper) as `sdr elist` says it, and without as `sdr list` does.
 _BEYOND = ("lcr", "ucr", "lnr", "unr", "cr", "nr")
+_TOO_HOT, _OF_A_GPU = ("ucr", "unr"), re.compile(r"(?i)\bGPU")
 _NEAR = ("lnc", "unc", "nc")
 _NO_READING = "ns"
 _STATUSES = ("ok", _NO_READING, *_BEYOND, *_NEAR)
@@ -37,7 +38,11 @@ _SET_CLOCK = (
 _WELL = "no fault"
 _POWER = "a power supply has failed or has no input: the others carry the load, and one more is too many"
 _FAN = "a fan has failed: the others run faster, and what it cooled gets hotter"
-_HOT = "too hot: a fan, the air of the room, or a heat sink"
+_HOT = Cause(
+    "too hot: a fan, the air of the room, or a heat sink",
+    "drain the host; look at fans, inlet and the parts beside it (`ipmitool sdr elist`); mend the cooling; replace the "
+    "part only where its neighbours are cool",
+)
 _OTHER = "the BMC reports a fault of this part"
 
 
@@ -86,7 +91,13 @@ def _of_sensors(sensors: tuple[Sensor, ...]) -> Iterator[Check]:
         if states is None and not beyond:
             continue
         observed = sensor.reading if states is not None else f"{sensor.reading} ({sensor.status})"
-        yield failed(_SENSORS, sensor.name or "bmc", observed, _WELL, CAPABILITY, cause=_why(sensor))
+        found = failed(_SENSORS, sensor.name or "bmc", observed, _WELL, CAPABILITY, cause=_why(sensor))
+        # A GPU beyond its upper critical threshold is slowed down or switched off.
+        yield (
+            grave(found)
+            if degrees is not None and sensor.status in _TOO_HOT and _OF_A_GPU.search(sensor.name)
+            else found
+        )
 
 
 def _why(sensor: Sensor) -> str:

@@ -18,7 +18,7 @@ from ..._data.host_resources import (
     WRITTEN,
 )
 from ..._expect.expectations import CAPABILITY
-from ..._ground.check import Check, failed, passed, unknown
+from ..._ground.check import Cause, Check, failed, passed, unknown
 from ..._ground.look import look
 from ..._parse.df import FileSystem
 from ..._parse.mounts import Mount
@@ -95,17 +95,24 @@ def _should_be_written(mount: Mount, mounted: dict[str, Mount], wanted: dict[str
     return mount.point != "/" or variable is None or variable.read_only
 
 
+_FULL = Cause(
+    "the file system is full", "`df -h`, `du -xh --max-depth=2 DIRECTORY | sort -h | tail`: make room, the disk is well"
+)
+_NO_INODE = Cause(
+    "the file system has no inode left for another file, though it has room",
+    "`df -i`; remove many small files (`du --inodes -x / | sort -n | tail`)",
+)
+
+
 def _full(system: FileSystem) -> Iterator[Check]:
     expected = "room for files"
     least = min(FULL_BYTES / _KIB, FULL_SHARE * system.size)
     if system.size and system.available < least:
         observed = f"{max(0, system.available) // _KIB} MiB of {_size(system.size)} left"
-        yield failed(_WRITABLE, system.point, observed, expected, CAPABILITY, cause="the file system is full")
+        yield failed(_WRITABLE, system.point, observed, expected, CAPABILITY, cause=_FULL)
     elif system.inodes and not system.inodes_free:
         observed = f"none of {system.inodes} inodes left"
-        cause = "the file system has no inode left for another file, though it has room"
-        remedy = "`df -i`; remove many small files (`du --inodes -x / | sort -n | tail`)"
-        yield failed(_WRITABLE, system.point, observed, expected, CAPABILITY, cause=cause, remedy=remedy)
+        yield failed(_WRITABLE, system.point, observed, expected, CAPABILITY, cause=_NO_INODE)
 
 
 def _size(kib: int) -> str:

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Sequence
 
 from ..._data.kernel_drivers import BOOT_S
-from ..._data.kernel_faults import PASSING, PASSING_S
+from ..._data.kernel_faults import PASSING, PASSING_S, STOPPING, STOPPING_S
 from ..._data.kernel_log import FAILURE
 from ..._expect.expectations import CAPABILITY, Expectations
-from ..._ground.check import PASS, Check, failed, passed, unknown
+from ..._ground.check import PASS, Cause, Check, failed, grave, passed, unknown
 from ..._ground.text import few, plain
 from ..._parse._kernel_drivers import Unexplained
 from ..._parse.dmesg import Dmesg, Message
@@ -56,7 +56,9 @@ def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Chec
         *hca.judge("host.dmesg.mlx5_warnings", lambda: _messages("host.dmesg.mlx5_warnings", signs, found)),
         *both.judge("host.dmesg.peermem", lambda: [_peermem(found)]),
         *real.judge("host.dmesg.kernel", lambda: _messages("host.dmesg.kernel", lasting, found)),
-        *real.judge("host.dmesg.kernel_warnings", lambda: _messages("host.dmesg.kernel_warnings", early, found, past)),
+        *real.judge(
+            "host.dmesg.kernel_warnings", lambda: _messages("host.dmesg.kernel_warnings", early, found, past, uptime)
+        ),
         *real.judge("host.dmesg.drivers", lambda: _drivers("host.dmesg.drivers", now, found)),
         *real.judge("host.dmesg.drivers_warnings", lambda: _drivers("host.dmesg.drivers_warnings", now, found)),
     ]
@@ -69,20 +71,23 @@ def _untold(check: str, scope: Scope, why: str) -> list[Check]:
 def _is_past(message: Message, uptime_s: float | None) -> bool:
     """What harms only while it happens, and was said last so long ago; where either time is not
     known, it counts as if it were now."""
-    return message.kind == PASSING and not _is_today(message.seconds, uptime_s)
+    return message.kind in (PASSING, STOPPING) and not _is_within(PASSING_S, message.seconds, uptime_s)
 
 
-def _is_today(seconds: float | None, uptime_s: float | None) -> bool:
-    return seconds is None or uptime_s is None or uptime_s - seconds <= PASSING_S
+def _is_within(limit: float, seconds: float | None, uptime_s: float | None) -> bool:
+    return seconds is None or uptime_s is None or uptime_s - seconds <= limit
 
 
 def _is_now(seconds: float | None, uptime_s: float | None) -> bool:
     """What a driver met as it started lasts; of what came later only the last day counts."""
-    return (seconds is not None and seconds <= BOOT_S) or _is_today(seconds, uptime_s)
+    return (seconds is not None and seconds <= BOOT_S) or _is_within(PASSING_S, seconds, uptime_s)
 
 
-def _messages(check: str, found: Sequence[Message], log: Dmesg, past: Sequence[Message] = ()) -> list[Check]:
-    """One check a device, with all that was said of it; ``past`` is shown and counts no more."""
+def _messages(
+    check: str, found: Sequence[Message], log: Dmesg, past: Sequence[Message] = (), uptime_s: float | None = None
+) -> list[Check]:
+    """One check a device, with all that was said of it; ``past`` is shown and counts no more. What stops jobs now is
+    told first and by itself, as an error."""
     if not found:
         silence = _silence(check, log)
         if silence.result != PASS or not past:
@@ -92,13 +97,26 @@ def _messages(check: str, found: Sequence[Message], log: Dmesg, past: Sequence[M
     checks = []
     for device in dict.fromkeys(message.device for message in found):
         mine = [message for message in found if message.device == device]
-        observed = "; ".join(message.text for message in mine)
-        means = list(dict.fromkeys(message.means for message in mine))
-        if all(message.recovered for message in mine):
-            means.append("it has recovered since")
-        cause = "; ".join(means)
-        checks.append(failed(check, device or HOST, observed, _NONE, CAPABILITY, cause=cause))
+        now = [message for message in mine if message.kind == STOPPING and _is_stopping(message, uptime_s)]
+        checks += [grave(_told(check, device, [message])) for message in now]
+        rest = [message for message in mine if message not in now]
+        checks += [_told(check, device, rest)] if rest else []
     return checks
+
+
+def _is_stopping(message: Message, uptime_s: float | None) -> bool:
+    return None not in (message.seconds, uptime_s) and _is_within(STOPPING_S, message.seconds, uptime_s)
+
+
+def _told(check: str, device: str, mine: Sequence[Message]) -> Check:
+    observed = "; ".join(message.text for message in mine)
+    means = list(dict.fromkeys(message.means for message in mine))
+    # With several of them the first that brings a remedy has its own done first.
+    mends = next((entry.remedy for entry in means if isinstance(entry, Cause)), "")
+    if all(message.recovered for message in mine):
+        means.append("it has recovered since")
+        mends = ""
+    return failed(check, device or HOST, observed, _NONE, CAPABILITY, cause="; ".join(means), remedy=mends)
 
 
 def _drivers(check: str, lines: Sequence[Unexplained], log: Dmesg) -> list[Check]:

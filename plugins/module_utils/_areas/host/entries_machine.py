@@ -100,7 +100,7 @@ ENTRIES = declare(
             "a disk failed or its file system is damaged, and the kernel mounted it read-only",
             "the file system is full",
         ),
-        "`dmesg | grep -i -e error -e remount` and `df -h`: replace the disk or run fsck from a rescue "
+        "`dmesg | grep -i -e error -e remount` and `df -h`; where a disk fails, replace it or run fsck from a rescue "
         "system; if it is full, `du -xh --max-depth=2 DIRECTORY | sort -h | tail`",
         ("/proc/self/mounts", "df"),
     ),

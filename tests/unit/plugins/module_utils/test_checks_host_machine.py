@@ -162,6 +162,31 @@ def test_a_killed_process_is_history_after_a_day(uptime: str, expected: str) -> 
     assert (check.result, "python3 killed" in check.observed) == (expected, True)
 
 
+@pytest.mark.parametrize(("uptime", "severity"), [("101399.0", "error"), ("101401.0", "warning"), ("", "warning")])
+def test_what_stops_jobs_now_is_an_error_and_a_quarter_of_an_hour_later_a_sign(uptime: str, severity: str) -> None:
+    node = render.node(BOARD)
+    full, killed = "nf_conntrack: table full, dropping packet", "Out of memory: Killed process 7 (python3) total-vm:1kB"
+    node.more["log"] = [f"[100500.000000] {killed}", f"[100500.000000] {full}"]
+    tree = render.render(node)
+    tree.file("/proc/uptime", f"{uptime} 1.00")
+    found = judged(node, tree, "host.dmesg.kernel_warnings")
+    told = {check.severity: check for check in found}
+    assert full in told[severity].observed
+    assert "nf_conntrack_max" in told[severity].remedy or severity == "warning"
+    assert killed[:13].lower() in told["warning"].observed
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "severity"),
+    [("GPU3 Temp", "ucr", "error"), ("GPU3 Temp", "unr", "error"), ("Inlet Temp", "ucr", "warning")],
+)
+def test_a_gpu_beyond_its_critical_temperature_is_an_error(name: str, status: str, severity: str) -> None:
+    node = render.node(BOARD)
+    node.more["sensors"] = [f"{name:16} | 61h | {status} | 11.3 | 93 degrees C"]
+    (check,) = judged(node, render.render(node), "host.bmc.sensors")
+    assert (check.result, check.severity) == ("fail", severity)
+
+
 @pytest.mark.parametrize(
     ("state", "expected"),
     [("live", "pass"), ("deleting (no IO)", "pass"), ("dead", "fail"), ("degraded", "unknown"), ("", "unknown")],

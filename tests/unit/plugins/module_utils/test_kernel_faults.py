@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data import kernel_faults, kernel_log
-from ansible_collections.ibready.cluster.plugins.module_utils._data.kernel_faults import PASSING
+from ansible_collections.ibready.cluster.plugins.module_utils._data.kernel_faults import PASSING, STOPPING
 from ansible_collections.ibready.cluster.plugins.module_utils._data.kernel_log import FAILURE, WARNING
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import dmesg
 
@@ -51,17 +51,19 @@ LINES = {
     PASSING: [
         "python3[991]: segfault at 8 ip 00007f12ab00 sp 00007ffc1200 error 4 in libcuda.so.550.54.15[7f12+1a0000]",
         "traps: python3[991] general protection fault ip:7f12ab00 sp:7ffc1200 error:0 in libmlx5.so.1.24.47.0[7f12+5]",
-        "neighbour: arp_cache: neighbor table overflow!",
-        "nf_conntrack: nf_conntrack: table full, dropping packet",
-        "nf_conntrack: table full, dropping packet",
-        "cgroup: fork rejected by pids controller in /system.slice/slurmstepd.scope/job_7",
         "nfs: server storage not responding, still trying",
-        "VFS: file-max limit 65536 reached",
         "nvme nvme2: I/O tag 42 (102a) opcode 0x2 (I/O Cmd) QID 3 timeout, aborting req_op:READ(0) size:131072",
         "nvme nvme2: I/O 42 (I/O Cmd) QID 3 timeout, aborting",
         "nvme nvme2: I/O 42 QID 3 timeout, reset controller",
         "nvme nvme2: Device not ready; aborting reset, CSTS=0x1",
         "Buffer I/O error on dev dm-0, logical block 0, async page read",
+    ],
+    STOPPING: [
+        "neighbour: arp_cache: neighbor table overflow!",
+        "nf_conntrack: nf_conntrack: table full, dropping packet",
+        "nf_conntrack: table full, dropping packet",
+        "cgroup: fork rejected by pids controller in /system.slice/slurmstepd.scope/job_7",
+        "VFS: file-max limit 65536 reached",
     ],
 }
 HARMLESS = [

@@ -377,6 +377,6 @@ def test_what_dmesg_complains_of_is_kept() -> None:
 
 def test_every_known_message_says_what_it_means() -> None:
     for known in (*kernel_log.HCA, *kernel_faults.KERNEL):
-        assert known.kind in (kernel_log.FAILURE, kernel_log.WARNING, kernel_faults.PASSING)
+        assert known.kind in (kernel_log.FAILURE, kernel_log.WARNING, kernel_faults.PASSING, kernel_faults.STOPPING)
         assert known.means
         assert re.compile(known.pattern).groups == len(re.findall(r"\\[1-9]", known.label))
