@@ -100,5 +100,6 @@ ROWS = (
         blind=("roce.*",),
         same=True,
     ),
+    Hides(("nccl.conf.harm~NCCL_CUMEM_ENABLE",), fails=("nccl.conf.doubts~NCCL_CUMEM_ENABLE",)),
     Hides(("container.engine.usable", "container.image.runs"), blind=("container.*",)),
 )

@@ -33,6 +33,7 @@ HARMS = (
     Harm("NCCL_IB_TIMEOUT", OFF, RAILS, "a broken connection is never noticed: jobs hang"),
     Harm("NCCL_DMABUF_ENABLE", OFF, DMABUF, "NCCL does not use the only way to GPUDirect RDMA that this host has"),
     Harm("NCCL_MNNVL_ENABLE", OFF, RACK, "what goes between the hosts of this rack takes the rails instead of NVLink"),
+    Harm("NCCL_CUMEM_ENABLE", OFF, RACK, "what goes between the hosts of this rack takes the rails instead of NVLink"),
 )
 # A detour within the host: mostly left from a search for a fault, now and then needed.
 DETOURS = (

@@ -120,6 +120,13 @@ NEEDS_NOTHING = ("none",)
 NEEDS_RESET = ("reset", "gpu reset required", "gpu reset")
 NEEDS_REBOOT = ("reboot", "node reboot required", "os reboot")
 NEEDS_DRAIN = ("drain p2p", "drain and reset")
+# What mends it then. The words of a drain leave it to the first Xid.
+ACTIONS = {
+    **dict.fromkeys(
+        NEEDS_RESET, "drain the host, then reset the GPU (`nvidia-smi --gpu-reset -i BUS-ID`), as the driver asks"
+    ),
+    **dict.fromkeys(NEEDS_REBOOT, "drain the host and reboot it, as the driver asks: a reset of the GPU is not enough"),
+}
 # What the messages of 144 to 150 say of themselves, in lower case.
 SAYS_HARMLESS = ("nonfatal", "non-fatal", "non fatal")
 SAYS_FATAL = ("fatal",)

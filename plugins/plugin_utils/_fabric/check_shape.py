@@ -34,7 +34,9 @@ def judge(
         checks = [skipped(shape_check, fabric.name, why) for shape_check in SHAPE_CHECKS]
         if not wanted.uplinks:
             return checks
-        none = failed(UPLINKS, fabric.name, "no uplink", f"{wanted.uplinks} of each leaf", INVENTORY, cause=why)
+        mends = "cable the uplinks that ibready_fabric_design says, or correct it"
+        wants = f"{wanted.uplinks} of each leaf"
+        none = failed(UPLINKS, fabric.name, "no uplink", wants, INVENTORY, cause=why, remedy=mends)
         return [*settled(UPLINKS, fabric.name, [none], "", "", partial=partial, of_absence=True), *checks[1:]]
     most = wanted.oversubscription if most is None else most
     total = f"{len(leaves)} leaves, {sum(map(len, up.values()))} uplinks"

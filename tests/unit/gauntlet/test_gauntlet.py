@@ -15,9 +15,11 @@ import pytest
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.excerpt import GAP
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.redact import MASK
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import COMMANDS, Cached, Unavailable
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.catalog import entry
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, Check, trouble
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.fold import folded
 from tests.gauntlet import fault, render, run
+from tests.gauntlet.remedies import misfit
 from tests.gauntlet.switches import site
 from tests.gauntlet.tree import Tree
 
@@ -52,6 +54,8 @@ def test_a_fault_is_found_by_its_check_alone_in_its_own_words_and_told_once(one:
         if check.id == one.check and check.result == FAIL:
             every_line_was_read_where_it_says(tree, check)
     nothing_is_lost_or_told_twice(trouble(checks))
+    wrong = (misfit(entry(check.id), check.cause, check.remedy) for check in checks if check.result == FAIL)
+    assert [why for why in wrong if why] == []
 
 
 def every_line_was_read_where_it_says(tree: Tree, check: Check) -> None:

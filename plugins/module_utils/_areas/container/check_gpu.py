@@ -7,7 +7,7 @@ import re
 from typing import Iterator
 
 from ..._expect.expectations import CAPABILITY
-from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.check import Cause, Check, failed, passed, skipped, unknown
 from ..._parse._container_facts import Inside
 from ..host import check_scope
 from .check_view import CONTAINER, View
@@ -28,7 +28,7 @@ def _visible(subject: str, inside: Inside) -> Check:
     if inside.smi is not None and not inside.smi_rc and _seen(inside):
         return passed(_VISIBLE, subject, f"{_seen(inside)} GPUs", expected, CAPABILITY)
     if inside.smi is None:
-        cause = "neither the GPUs nor nvidia-smi were put into the container"
+        cause: str = "neither the GPUs nor nvidia-smi were put into the container"
         if inside.gpus:
             cause = "the device files are there, the driver's programs and libraries are not"
         return failed(_VISIBLE, subject, "no nvidia-smi", expected, CAPABILITY, cause=cause)
@@ -38,7 +38,11 @@ def _visible(subject: str, inside: Inside) -> Check:
     if "mismatch" in said.lower():
         cause = "the driver was upgraded, and the CDI file still names the old one's libraries"
     elif "permission" in said.lower():
-        cause = "the permissions of the GPUs' device files keep this user out"
+        cause = Cause(
+            "the permissions of the GPUs' device files keep this user out",
+            "see `ls -l /dev/nvidia*` on the host and let users in (NVreg_DeviceFileMode=0666), or start the job as a "
+            "user who may",
+        )
     elif not inside.gpus:
         cause = "nvidia-smi is there, and no device file of a GPU"
     return failed(_VISIBLE, subject, observed, expected, CAPABILITY, cause=cause)
@@ -59,7 +63,10 @@ def _count(view: View, inside: Inside) -> Check:
     observed = f"{_seen(inside)} GPUs"
     if _seen(inside) == wanted:
         return passed(_COUNT, CONTAINER, observed, expected, source)
-    cause = "the container was given only some of the host's GPUs"
+    cause: str = "the container was given only some of the host's GPUs"
     if _seen(inside) > wanted:
-        cause = "the container sees more than the host has on its bus: slices of GPUs (MIG)"
+        cause = Cause(
+            "the container sees more than the host has on its bus: slices of GPUs (MIG)",
+            "switch MIG off where jobs take whole GPUs (gpu.mig.mode), or name the slices that the job is to get",
+        )
     return failed(_COUNT, CONTAINER, observed, expected, source, cause=cause)

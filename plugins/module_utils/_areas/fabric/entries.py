@@ -117,7 +117,7 @@ ENTRIES = declare(
         "Few links went down or trained again",
         "Recorded output of ibqueryerrors. Restarts of hosts and switches count as well.",
         ("a loose cable or a dying transceiver", "restarts since the counters were cleared"),
-        "`ibqueryerrors --clear-errors`, look again a day later, reseat what still counts",
+        "`ibqueryerrors --clear-errors`, look again a day later; where it still counts, reseat",
         ("ibqueryerrors",),
     ),
     warning(

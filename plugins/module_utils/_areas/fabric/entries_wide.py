@@ -17,7 +17,7 @@ ENTRIES = declare(
             "the host is off, or its leaf switch is dead",
             "another device has its GUID, so the fabric shows one of both",
         ),
-        "look at the host's port (`ibstat`) and at the LEDs of both ends; reseat the cable",
+        "look at the host's port (`ibstat`) and at the LEDs of both ends; where both are on, reseat the cable",
         _ALL,
     ),
     error(

@@ -10,7 +10,7 @@ from ..._data import drivers
 from ..._data.gpus import Gpu as Model
 from ..._expect import profiles
 from ..._expect.expectations import CAPABILITY, Expectations, Expected
-from ..._ground.check import Check, failed, outcome, passed, skipped, unknown
+from ..._ground.check import Cause, Check, failed, outcome, passed, skipped, unknown
 from ..._ground.tally import Tally
 from ..._ground.text import few
 from ..._parse import nvsmi_error
@@ -77,19 +77,23 @@ def _handed_over(machine: Machine, expect: Expectations) -> str:
     mine = [card.address for card in machine.cards if card.driver == PASSED_ON and not expect.ignores(card.address)]
     if not mine:
         return ""
-    return f"bound to {PASSED_ON}, so handed over to virtual machines: {', '.join(mine)}"
+    names = ", ".join(mine)
+    says = f"bound to {PASSED_ON}, so handed over to virtual machines: {names}"
+    return Cause(says, f"fix pci.gpu.driver first, or name {names} in ibready_expect.ignore where it is meant")
 
 
 def _compare(seen: Scope, found: int, wanted: Expected, bus: int | None) -> Check:
     more_is_fine = not wanted.is_said
     if found == wanted.value or (found > wanted.value and more_is_fine):
         return passed(_COUNT, "host", found, wanted.value, wanted.source)
+    cause: str = ""
     if found > wanted.value:
-        cause = "the inventory expects fewer than are there; correct ibready_expect.gpus"
+        cause = Cause(
+            "the inventory expects fewer than are there; correct ibready_expect.gpus",
+            "correct ibready_expect.gpus in the inventory; the GPUs are well",
+        )
     elif bus is not None:
-        cause = _LEFT_OUT + _which(seen)
-    else:
-        cause = ""
+        cause = Cause(_LEFT_OUT + _which(seen), "fix pci.gpu.listed or pci.gpu.driver first")
     return failed(_COUNT, "host", found, wanted.value, wanted.source, cause=cause)
 
 

@@ -96,6 +96,8 @@ def _failure(check_id: str, subject: str, found: list[Xid]) -> Check:
     # 154 only sums up what the others mean.
     first = next((xid for xid in found if xid.xid != data.RECOVERY), found[0])
     known = meaning(first)
+    # The driver's own word on what the GPU needs goes before what its first Xid mostly needs.
+    needed = [data.ACTIONS[_action(xid)] for xid in found if xid.xid == data.RECOVERY and _action(xid) in data.ACTIONS]
     text = first.text[:_TEXT_SHOWN]
     return failed(
         check_id,
@@ -104,7 +106,7 @@ def _failure(check_id: str, subject: str, found: list[Xid]) -> Check:
         "no Xid of that kind",
         CAPABILITY,
         cause=f"Xid {first.xid}: {known.means}" + (f" ({text})" if text else ""),
-        remedy=known.remedy,
+        remedy=needed[-1] if needed else known.remedy,
     )
 
 

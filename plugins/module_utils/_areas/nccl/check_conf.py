@@ -12,7 +12,7 @@ from ..._data.nccl_recommended import recommended
 from ..._evidence.redact import masked
 from ..._expect.expectations import CAPABILITY
 from ..._expect.nccl_policy import HCA, SOCKET
-from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.check import Cause, Check, failed, passed, skipped, unknown
 from ..._nccl import lint, lint_value, registry, values
 from ..._nccl.conf import ENVIRONMENT, as_text, effective
 from ..._nccl.derive import derive
@@ -200,7 +200,7 @@ def _taken(here: HostFacts, text: str) -> Iterator[Check]:
         return
     if not here.mode.value & _FOR_ALL:
         observed = f"mode {here.mode.value:04o}"
-        cause = "jobs of other users cannot read it, and NCCL says nothing of that"
+        cause = Cause("jobs of other users cannot read it, and NCCL says nothing of that", f"chmod 0644 {SYSTEM_FILE}")
         yield failed(_TAKEN, SYSTEM_FILE, observed, "readable for all", CAPABILITY, cause=cause)
         return
     wrong = list(_mistaken(here, text, proof.value))

@@ -7,7 +7,7 @@ from typing import Iterator
 
 from ..._data.pcie import PASSED_ON
 from ..._expect.expectations import CAPABILITY
-from ..._ground.check import Check, failed, outcome, skipped, unknown
+from ..._ground.check import Cause, Check, failed, outcome, skipped, unknown
 from ..._ground.reading import Reading
 from ..._ground.tally import Tally
 from ..machine.facts import NO_GPU, PciFunction
@@ -17,6 +17,7 @@ _GPU_DRIVER = "nvidia"
 _DRIVER_UNKNOWN = "the evidence does not tell which driver is bound"
 _MEND_DRIVER = "fix pci.gpu.driver first"
 _SOME_OF_THEM = "a container may have been given some of the devices only"
+_GONE = "drain the host; read in dmesg what came before it fell off the bus (Xid 79, `pcieport`, AER); boot anew"
 _NO_SWITCH = "no NVSwitch on the PCI bus"
 
 
@@ -83,11 +84,18 @@ def _bound(check_id: str, unit: str, functions: tuple[PciFunction, ...], scope: 
 
 def _why_not(driver: str) -> str:
     if driver in PASSED_ON:
-        return f"{driver} holds it for a virtual machine or a user-space driver"
+        return Cause(
+            f"{driver} holds it for a virtual machine or a user-space driver",
+            "nothing is to be replaced: where this host is to use it itself, end the virtual machine and take the "
+            "device out of what binds it at boot (`driverctl list-overrides`, vfio-pci.ids in the kernel command line)",
+        )
     if driver == "nouveau":
-        return "nouveau took it before the nvidia driver could (host.module.nouveau tells whether it is kept out)"
+        return Cause(
+            "nouveau took it before the nvidia driver could (host.module.nouveau tells whether it is kept out)",
+            "fix host.module.nouveau first",
+        )
     if driver:
-        return f"{driver} holds it"
+        return Cause(f"{driver} holds it", f"unload {driver} on the drained host, and keep it from loading at boot")
     return ""
 
 
@@ -119,7 +127,7 @@ def _listed(scope: Scope) -> list[Check]:
             )
     known = {function.address for function in scope.machine.functions}
     for address in sorted(set(listed) - known):
-        cause = "it was taken off the bus under the driver: look for XID 79 in dmesg"
+        cause = Cause("it was taken off the bus under the driver: look for XID 79 in dmesg", _GONE)
         tally.fail(address, "listed by nvidia-smi, not on the bus", "both", CAPABILITY, cause=cause)
     if not scope.facts.smi.known:
         tally.unsure("nvidia-smi", scope.facts.smi.why)
@@ -159,7 +167,7 @@ def _rdma(scope: Scope) -> list[Check]:
     for device in scope.rdma.values():
         if device.address not in known:
             seen = f"{device.name} at {device.address}, which is not on the bus"
-            cause = "the HCA was taken off the bus under its driver: look at dmesg"
+            cause = Cause("the HCA was taken off the bus under its driver", _GONE)
             tally.fail(device.name, seen, "on the bus", CAPABILITY, cause=cause)
     return tally.checks("an RDMA device each", CAPABILITY, nothing=scope.no_hca)
 

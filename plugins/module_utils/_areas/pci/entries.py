@@ -26,7 +26,7 @@ ENTRIES = declare(
             "the device lost power or its link (fell off the bus)",
             "the device is in the middle of a reset",
         ),
-        "look for XID 79 and `pcieport` in dmesg; power cycle the host, then reseat the device",
+        "look for XID 79 and `pcieport` in dmesg; power cycle the host; if it comes again, reseat the device",
         (*_BUS, _CONFIG),
     ),
     error(
@@ -264,7 +264,7 @@ ENTRIES = declare(
             "a device or its link failed, or was reset under load",
             "a device was plugged or its power failed",
         ),
-        "look at `dmesg | grep -i aer`; drain the host, reseat the device, boot anew and see whether it comes back",
+        "look at `dmesg | grep -i aer`; drain the host and boot anew; if it comes back, reseat the device",
         (*_BUS, f"{_DEVICES}/*/aer_dev_fatal"),
     ),
     warning(
@@ -275,7 +275,7 @@ ENTRIES = declare(
             "a device or its link failed, or was reset under load",
             "a program read from a device that was gone",
         ),
-        "look at `dmesg | grep -i aer`; reseat the device; boot anew and see whether it comes back",
+        "look at `dmesg | grep -i aer`; boot anew; if it comes back, reseat the device",
         (*_BUS, f"{_DEVICES}/*/aer_dev_nonfatal"),
     ),
     warning(

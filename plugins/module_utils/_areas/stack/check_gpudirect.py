@@ -7,7 +7,7 @@ from typing import Iterator
 
 from ..._data import gpudirect, stack_components
 from ..._expect.expectations import CAPABILITY, Expectations
-from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.check import Cause, Check, failed, passed, skipped, unknown
 from ..._parse.version_text import numbers
 from ..machine.facts import Machine
 from . import gpudirect as _gpudirect
@@ -88,7 +88,8 @@ def _path(facts: StackFacts, offered: Ways) -> Check:
     if offered.modules.value is None:
         return unknown(_PATH, _HOST, offered.modules.why)
     observed, cause = _why_no_peermem(facts, offered.modules.value)
-    return failed(_PATH, _HOST, observed, _EXPECTED, CAPABILITY, cause=f"{offered.dmabuf.value}; {cause}")
+    mends = cause.remedy if isinstance(cause, Cause) else ""
+    return failed(_PATH, _HOST, observed, _EXPECTED, CAPABILITY, cause=f"{offered.dmabuf.value}; {cause}", remedy=mends)
 
 
 def _why_no_peermem(facts: StackFacts, modules: tuple[str, ...]) -> tuple[str, str]:
@@ -98,11 +99,19 @@ def _why_no_peermem(facts: StackFacts, modules: tuple[str, ...]) -> tuple[str, s
             "it was built without the RDMA stack's peer memory, so it does nothing, although NCCL takes it for working",
         )
     if facts.peer.symbol.value:
-        return "nvidia_peermem is not loaded", "the RDMA stack would take it: load it"
+        return "nvidia_peermem is not loaded", Cause(
+            "the RDMA stack would take it: load it",
+            "`modprobe nvidia-peermem`, and have it loaded at boot (/etc/modules-load.d); then look for nv_mem in "
+            "/sys/kernel/mm/memory_peers",
+        )
     if facts.peer.symbol.value is False:
         return (
             "nvidia_peermem is not loaded",
-            "it cannot be: no vendor's RDMA stack exports peer memory",
+            Cause(
+                "it cannot be: no vendor's RDMA stack exports peer memory",
+                "take the driver's open kernel modules on a kernel from 5.12 on (DMA-BUF), or plan a vendor's RDMA "
+                "stack with nvidia-peermem",
+            ),
         )
     return "nvidia_peermem is not loaded", "whether it could be cannot be told"
 

@@ -7,7 +7,7 @@ from typing import Iterator
 
 from ..._data import rdma_packages
 from ..._expect.expectations import CAPABILITY, Expectations
-from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.check import Cause, Check, failed, passed, skipped, unknown
 from ..._ground.look import look
 from ..._ground.reading import Reading
 from ..._parse.packages import Package
@@ -126,7 +126,11 @@ def _loaded(facts: StackFacts, machine: Machine, ours: Reading[Stack]) -> Check:
         return skipped(check_id, subject, "no PCI bus and no mlx5_core")
     if facts.mlx5.missing:
         expected = "loaded"
-        cause = "the module is not loaded: it does not fit the kernel, or it is blocked"
+        cause = Cause(
+            "the module is not loaded: it does not fit the kernel, or it is blocked",
+            "`modprobe -v mlx5_core` says why; `dkms status`, build what is missing; take a blacklist of it out of "
+            "/etc/modprobe.d",
+        )
         return failed(check_id, subject, "not loaded", expected, CAPABILITY, cause=cause)
     if facts.mlx5.value is None:
         return unknown(check_id, subject, facts.mlx5.why)
@@ -147,13 +151,19 @@ def _compare(check_id: str, subject: str, facts: StackFacts, loaded: str, stack:
     release = next((version for version in stack.versions if is_release(version)), "")
     if not is_release(loaded):
         on_disk = (facts.files.value or {}).get("mlx5_core", "")
-        cause = "the vendor's modules are not built for the running kernel"
+        cause = Cause("the vendor's modules are not built for the running kernel", "fix stack.kmod.built first")
         if on_disk and not on_disk.startswith("kernel/"):
-            cause = "the kernel's own module was loaded before the vendor's (an old initramfs)"
+            cause = Cause(
+                "the kernel's own module was loaded before the vendor's (an old initramfs)",
+                "build the initramfs anew (`update-initramfs -u` or `dracut -f`), then reboot the drained host",
+            )
         observed = f"the kernel's own {loaded}".rstrip()
         return failed(check_id, subject, observed, stack, CAPABILITY, cause=cause)
     if release and not same_release(loaded, release):
-        cause = "the stack was upgraded and neither openibd nor the host restarted since"
+        cause = Cause(
+            "the stack was upgraded and neither openibd nor the host restarted since",
+            "drain the host, then `systemctl restart openibd` or reboot it: what is installed is well",
+        )
         return failed(check_id, subject, loaded, stack, CAPABILITY, cause=cause)
     return passed(check_id, subject, loaded, stack, CAPABILITY)
 

@@ -539,6 +539,7 @@ def test_gpus_that_were_handed_over_did_not_fall_off_the_bus() -> None:
     check = one_of("gpu.device.count", facts(HEALTHY), machine, gpus=2)
     assert check.result == _model.FAIL
     assert check.cause == f"bound to vfio-pci, so handed over to virtual machines: {B}"
+    assert check.remedy.startswith("fix pci.gpu.driver first")
     assert "handed" not in one_of("gpu.device.count", facts(HEALTHY), bus(A), gpus=2).cause
 
 
