@@ -18,6 +18,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.check impo
     Check,
     verdict,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import build, changed
 
@@ -46,7 +47,8 @@ TEXT = st.one_of(
 def check(result: str = PASS, check_id: str = "ib.port.state", subject: str = "mlx5_0/1", **bent: Any) -> Check:
     """One check; a failure has all that one has."""
     said = {"observed": "Down", "expected": "Active", "expected_from": "capability"}
-    more = {"cause": "the cable is pulled", "remedy": "plug it in"}
+    known = CATALOG.get(check_id)
+    more = {"cause": "the cable is pulled", "remedy": known.remedy if known and result == FAIL else "plug it in"}
     filled = {**(said if result in (PASS, FAIL) else {}), **(more if result != PASS else {})}
     return Check(check_id, subject, result, bent.pop("severity", "error"), **{**filled, **bent})
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ...module_utils._ground.check import SEVERITIES, UNKNOWN
+from ...module_utils._ground.check import FAIL, SEVERITIES, UNKNOWN
 from ...module_utils._ground.equals import SAY_WHICH
+from ...module_utils._verify.catalog import CATALOG
+from ...module_utils._verify.fold import FIRST
 from . import acts, command
 from .candidates import Candidate
 from .finding import Finding
@@ -119,6 +121,20 @@ def _worst(candidate: Candidate, hosts: Hosts) -> tuple[Effect, Loss]:
     return (candidate.row.effect if own.share >= _NEAR * worst[1].share else worst[0]), worst[1]
 
 
+def _fix(candidate: Candidate) -> Fix:
+    """The row's; where its findings have one remedy of their own, that is what hands do, and a command of which it does
+    not speak mends something else."""
+    fix, first = candidate.row.fix, candidate.own[0].check
+    known = CATALOG.get(first.id)
+    own = first.remedy if all(entry.check.remedy == first.remedy for entry in candidate.own) else ""
+    if known is None or own in ("", known.remedy) or first.result != FAIL or FIRST.match(own) or fix.play:
+        return fix
+    if not fix.mends:
+        return replace(fix, note=own)
+    same = all(word in own for word in fix.words if "{" not in word)
+    return fix if same or not fix.otherwise else Fix(words=fix.otherwise, mends=False, note=own)
+
+
 def _cause(
     number: int,
     candidate: Candidate,
@@ -129,7 +145,7 @@ def _cause(
 ) -> Cause:
     first = candidate.own[0]
     names = list(dict.fromkeys(finding.host for finding in candidate.own))
-    fix = candidate.row.fix
+    fix = _fix(candidate)
     split = all(finding.split for finding in candidate.own)
     if split and not fix.play:
         # What mends the odd one would take either of these for it; a plan's version is a wish.

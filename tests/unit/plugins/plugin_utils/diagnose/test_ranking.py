@@ -364,6 +364,32 @@ def test_facts_of_any_shape_are_no_error() -> None:
         assert "rail.down" in ids(diagnose(odd))
 
 
+# What a finding says of itself, and whether the command of its cause (a reset of the GPU) mends that.
+OWN = [
+    ("nvlink.fabric.state", "set FABRIC_MODE=0 in fabricmanager.cfg", False),
+    ("nvlink.fabric.state", "drain the host, then `nvidia-smi --gpu-reset -i BUS-ID`", True),
+    ("nvlink.fabric.state", "fix nvlink.fabric_manager.active first", True),
+    ("nvlink.fabric.state", "", True),
+    ("gpu.xid.fatal", "drain the host and reboot it: a reset of the GPU is not enough", False),
+]
+
+
+@pytest.mark.parametrize(("check_id", "remedy", "mends"), OWN)
+def test_a_command_that_the_finding_does_not_speak_of_is_neither_told_nor_done(
+    check_id: str, remedy: str, mends: bool
+) -> None:
+    (cause,) = diagnose(report(n1=[fail(check_id, "0000:43:00.0", remedy=remedy)])).causes
+    assert (cause.mends, "gpu-reset" in cause.command) == (mends, mends)
+    assert mends or (cause.note, cause.acts) == (remedy, [])
+
+
+@pytest.mark.parametrize("remedy", ["put in a cable that is made for this HCA", ""])
+def test_what_hands_do_is_what_the_finding_says_and_else_what_its_cause_says(remedy: str) -> None:
+    seen = report(n1=[fail("ib.port.state", "mlx5_0/1", "Down", cause="mlxlink found: x", remedy=remedy)])
+    (cause,) = diagnose(seen).causes
+    assert cause.note == (remedy or "clean and reseat the cable at both ends, then swap cable, then transceiver")
+
+
 def test_a_thousand_hosts_with_one_fault_each_are_ranked_soon() -> None:
     many = {f"n{at}": [DOWN, fail("fabric.ping.loss", "mlx5_3/1")] for at in range(1000)}
     found = diagnose(report(**many))

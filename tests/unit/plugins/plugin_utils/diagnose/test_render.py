@@ -18,7 +18,6 @@ from tests.unit import fleets
 SLOW = Check(
     *("ib.port.rate", "mlx5_3/1", "fail", "error", "100 Gb/s", "400 Gb/s", "inventory"),
     cause="the link fell back",
-    remedy="reseat",
 )
 MEMLOCK = Check("host.limit.memlock", "slurmd.service", "fail", "error", "64 KiB", "unlimited", "x")
 BLIND = Check("ib.port.mtu", "host", "unknown", "warning", cause="no tool", remedy="install it")

@@ -78,7 +78,7 @@ def test_every_host_is_a_suite_and_every_check_a_case() -> None:
     failed = suites["n2"].find("testcase/failure")
     assert failed is not None
     assert failed.attrib == {"message": "Down, expected Active", "type": "error"}
-    assert "remedy: plug it in" in (failed.text or "")
+    assert "remedy: look at `ibstat`" in (failed.text or "")
     first = suites["n2"].find("testcase")
     assert first is not None
     assert first.attrib["classname"] == "n2.ib"
