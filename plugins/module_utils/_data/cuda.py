@@ -55,5 +55,8 @@ BRANDS = (
     *((f"NVIDIA {letter}", "nvidia") for letter in ("H1", "H2", "H8", "L2", "L4")),
     *((f"NVIDIA {chip}", "nvidia") for chip in ("GB2", "GB3", "GH2")),
 )
+# By architecture, the first NCCL and the first CUDA of its build that have code for it; older ones end with "no kernel
+# image is available". Of matrix/supports.yml, which has the sources. Medium.
+FIRST_NCCL = {"Hopper": ((2, 15), (11, 8)), "Blackwell": ((2, 25, 1), (12, 8))}
 # The brands above that GPUs of data centers have, and no others of that table.
 DATA_CENTER = ("nvidia", "tesla")

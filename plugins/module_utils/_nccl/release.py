@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Tuple
+from typing import Iterable, Tuple
 
+from .._data.cuda import FIRST_NCCL
 from .._data.nccl_names import NEWEST_LIBRARY
 from .._parse.version_text import numbers
 
@@ -27,3 +28,18 @@ def release(text: str) -> Release:
 def shown(release: Release) -> str:
     """The release as a text: 2.23.4; a series as 2.23."""
     return ".".join(map(str, release))
+
+
+def without_code(version: str, architectures: Iterable[str]) -> str:
+    """Why a library or package of this version (2.18.3-1+cuda12.2) has no code for such GPUs; "" where none is known."""
+    mine, built = numbers(version.split(":")[-1])[:3], numbers(version.partition("+cuda")[2])
+    for architecture in architectures:
+        first, toolkit = FIRST_NCCL.get(architecture, ((), ()))
+        if mine and mine < first:
+            return (
+                f"NCCL {shown(mine)} has no code for {architecture} GPUs: the first release with it is {shown(first)}"
+            )
+        if built and built < toolkit:
+            least = f"only builds by CUDA {shown(toolkit)} or newer have it"
+            return f"NCCL built by CUDA {shown(built)} has no code for {architecture} GPUs: {least}"
+    return ""

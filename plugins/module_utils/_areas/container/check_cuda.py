@@ -25,10 +25,8 @@ _LIBRARY = re.compile(r"libcuda\.so\.([0-9]{3,4}(?:\.[0-9]{1,6}){1,3})")
 _REFUSED = re.compile(r"unsatisfied condition: ([a-z]{1,20} ?[<>=!]{1,2} ?[0-9A-Za-z.]{1,40})")
 # Where NVIDIA's framework images keep compatibility libraries until their entrypoint wants them.
 _BY_ENTRYPOINT = "/lib.real/"
-_NO_LIBCUDA = (
-    "the container has its GPUs and no libcuda.so.1 where the loader looks: "
-    "NVIDIA_DRIVER_CAPABILITIES without compute, or a CDI file without it"
-)
+_NO_LIBCUDA = "the container has its GPUs and no libcuda.so.1 where the loader looks: no CUDA program starts"
+_CAPABILITIES, _ENOUGH = "NVIDIA_DRIVER_CAPABILITIES", ("all", "compute")
 _UNTOLD = "the image has compatibility libraries, and nothing tells of which CUDA its programs are"
 _NONE = "the image shows no CUDA: no CUDA_VERSION, no version.json, no libcudart where frameworks have it"
 
@@ -71,9 +69,12 @@ def _judge(view: View, inside: Inside) -> Check:
         check = _own(found)
     else:
         check = _other(found, path, _release(file))
-    absent = "" if path or not found.gpus else _NO_LIBCUDA
-    doubt = told.strange or told.wrong or absent
-    return unknown(_ID, CONTAINER, doubt, observed=check.observed) if doubt and check.result == "pass" else check
+    if check.result != "pass":
+        return check
+    if not path and found.gpus:
+        return _without(found)
+    doubt = told.strange or told.wrong
+    return unknown(_ID, CONTAINER, doubt, observed=check.observed) if doubt else check
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,18 @@ def _own(found: _Found) -> Check:
     cause = f"{needs}; the image's compatibility libraries ({version}) lie in {folder}, where the loader does not look"
     remedy = f"put {folder} first in LD_LIBRARY_PATH of the image or the job; or {found.newer()}"
     return found.failed(cause, remedy)
+
+
+def _without(found: _Found) -> Check:
+    """GPUs, and nothing of the driver that a CUDA program could load."""
+    said = found.inside.environment.get(_CAPABILITIES)
+    if said is not None and not set(_ENOUGH).intersection(word.strip() for word in said.split(",")):
+        cause = f"{_NO_LIBCUDA}; {_CAPABILITIES}={said} asks for the driver without compute"
+        return found.failed(cause, f"set {_CAPABILITIES}=compute,utility (or all) in the image or the job")
+    remedy = (
+        f"set {_CAPABILITIES}=compute,utility, or have the toolkit write its CDI file anew (role container_runtime)"
+    )
+    return found.failed(f"{_NO_LIBCUDA}; {_CAPABILITIES} without compute, or a CDI file without it", remedy)
 
 
 def _other(found: _Found, path: str, version: str) -> Check:

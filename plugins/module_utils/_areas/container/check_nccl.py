@@ -7,12 +7,16 @@ import re
 from dataclasses import replace
 from typing import Iterator
 
+from ..._data.nccl_library import FOLDERS
 from ..._data.nccl_reading import SYSTEM_FILE
 from ..._expect.expectations import CAPABILITY
-from ..._expect.nccl_policy import NcclPolicy
 from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.reading import Reading
 from ..._ground.text import clean_lines
+from ..._nccl.host import NcclHost
+from ..._nccl.release import without_code
 from ..._parse._container_facts import Inside
+from ..._parse.ip_addr import Address, Interface
 from ..host import check_scope
 from ..host.check_scope import Scope
 from ..nccl import check_harm
@@ -30,12 +34,12 @@ def judge(view: View) -> Iterator[Check]:
     if view.built:
         made = "the image is made of the host's own files: a job's image brings its NCCL along"
         gpus = Scope(made)
-    yield from view.scoped(_LIBRARY, gpus, _library)
+    yield from view.scoped(_LIBRARY, gpus, lambda inside: _library(view, inside))
     yield from view.each(_CONF, Scope(), lambda who, inside: _conf(view, who, inside))
     yield from view.scoped(_ENV, Scope(), lambda inside: _environment(view, inside))
 
 
-def _library(inside: Inside) -> Check:
+def _library(view: View, inside: Inside) -> Check:
     found = [library for library in inside.libraries if library.rpartition("/")[2].startswith(_SONAME)]
     if not found:
         return failed(_LIBRARY, CONTAINER, "none", _SONAME, CAPABILITY)
@@ -43,7 +47,15 @@ def _library(inside: Inside) -> Check:
     names = [item.rpartition("/")[2] for item in found]
     releases = [entry.group(1) for name in names if (entry := _RELEASE.fullmatch(name))]
     version = next(iter((*releases, *packages)), "of no release that its name tells")
-    return passed(_LIBRARY, CONTAINER, f"{version}, {found[0]}", _SONAME, CAPABILITY)
+    observed = f"{version}, {found[0]}"
+    # A copy elsewhere, as pip brings it, is of a release that no package tells.
+    told = bool(releases) or all(item.rpartition("/")[0] in FOLDERS for item in found)
+    cause = without_code(version, view.machine.architectures) if told else ""
+    if not cause:
+        return passed(_LIBRARY, CONTAINER, observed, _SONAME, CAPABILITY)
+    remedy = "take an image with a newer NCCL, or install one in it (libnccl2)"
+    check = failed(_LIBRARY, CONTAINER, observed, "code for the host's GPUs", CAPABILITY, cause=cause, remedy=remedy)
+    return replace(check, severity="error")
 
 
 def _conf(view: View, subject: str, inside: Inside) -> Check:
@@ -82,10 +94,25 @@ def _environment(view: View, inside: Inside) -> Check:
         return passed(_ENV, CONTAINER, "no variable of NCCL", _EXPECTED, CAPABILITY)
     if view.facts.nccl is None:
         return unknown(_ENV, CONTAINER, "nobody looked at what the host has")
-    found = list(check_harm.of_settings(given, view.facts.nccl, NcclPolicy()))
+    found = list(check_harm.of_environment(given, _seen(view.facts.nccl, inside)))
     if found:
         entry = replace(found[0], id=_ENV, subject=CONTAINER)
         remedy = f"take {found[0].subject} out of the image's ENV, or give the job its own value"
         return replace(entry, remedy=remedy if entry.result == "fail" else entry.remedy)
     names = ", ".join(sorted(given))
     return passed(_ENV, CONTAINER, f"{names}: nothing that harms", _EXPECTED, CAPABILITY)
+
+
+def _seen(host: NcclHost, inside: Inside) -> NcclHost:
+    """The host as the container sees it: its own interfaces, and the devices that it has."""
+    known = {interface.name: interface for interface in host.interfaces.value or ()}
+    mine = tuple(known.get(name) or _unlike(name) for name in inside.interfaces)
+    ports = host.ports.map(lambda found: tuple(port for port in found if port.device in inside.rdma))
+    return replace(
+        host, interfaces=Reading(mine) if mine else host.interfaces, ports=ports if inside.rdma else host.ports
+    )
+
+
+def _unlike(name: str) -> Interface:
+    """One that the host does not have: what address the engine gave it, the probe does not tell."""
+    return Interface(name, "", up=True, running=True, mtu=0, addresses=(Address(4, "192.0.2.1", 32, "global"),))

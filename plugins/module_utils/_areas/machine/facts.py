@@ -168,6 +168,11 @@ class Machine:
         )
 
     @property
+    def architectures(self) -> tuple[str, ...]:
+        """Of the GPUs whose models are known."""
+        return tuple(dict.fromkeys(gpu.architecture for gpu in self.gpus.value or () if gpu))
+
+    @property
     def has_gpus(self) -> bool | None:
         """Whether there is an NVIDIA GPU; None where nobody could look."""
         return None if self.gpus.value is None else bool(self.gpus.value)

@@ -44,7 +44,7 @@ def _of_host(here: HostFacts, machine: Machine, expect: Expectations) -> Iterato
         for entry in entries.ENTRIES:
             yield skipped(entry.id, SYSTEM_FILE, why)
         return
-    yield check_library.version(here)
+    yield check_library.version(here, machine.architectures)
     yield from check_conf.judge(here)
     yield from check_derived.judge(here.host, here.wish, here.settings, None)
     yield from check_harm.judge(here)

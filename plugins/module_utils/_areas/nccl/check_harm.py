@@ -28,6 +28,7 @@ _HARM = "nccl.conf.harm"
 _ENVIRONMENT = "environment"
 _ROOT = "root"
 _EXPECTED = "nothing that switches off what the host has"
+_NONE = NcclPolicy()
 
 
 def judge(here: HostFacts) -> Iterator[Check]:
@@ -55,9 +56,7 @@ def _for_all(here: HostFacts) -> Iterator[Check]:
     places = _places(here)
     others = {conf.path for conf in here.copies.confs.value or () if _of_a_user(conf)}
     for place in (*(places[0].value or ()), *(places[1].value or ())):
-        mine = {place.name: place.value}
-        lists = (_of_list(harm) for harm in harm_lists.harmed(mine, here.host, here.wish.policy))
-        for check in (*of_settings(mine, here.host, NcclPolicy()), *lists):
+        for check in of_environment({place.name: place.value}, here.host, here.wish.policy):
             where = f"{short(place.place)}{f':{place.line}' if place.line else ''}"
             remedy = f"take it out of {where}; new logins and restarted services do without"
             severity = "warning" if place.place in others else check.severity
@@ -92,6 +91,13 @@ def _of_a_user(conf: ConfFile) -> bool:
 def harmful(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> list[str]:
     """The names of those settings that surely harm this host."""
     return [of_setting.subject for of_setting in of_settings(settings, host, policy) if of_setting.result == FAIL]
+
+
+def of_environment(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy = _NONE) -> Iterator[Check]:
+    """What goes before nccl.conf: nobody's word in the inventory. ``policy``: of the site's rails."""
+    yield from of_settings(settings, host, _NONE)
+    for harm in harm_lists.harmed(settings, host, policy):
+        yield _of_list(harm)
 
 
 def of_settings(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy) -> Iterator[Check]:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 from ..._data.nccl_library import SONAME
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, skipped, unknown
-from ..._nccl.release import release
+from ..._nccl.release import release, without_code
 from .facts import HostFacts
 
 _VERSION = "nccl.library.version"
@@ -21,7 +23,7 @@ def unasked(check_id: str, here: HostFacts) -> Check:
     return unknown(check_id, SONAME, why, remedy=_NO_CACHE if _CACHE in why else "")
 
 
-def version(here: HostFacts) -> Check:
+def version(here: HostFacts, architectures: Sequence[str] = ()) -> Check:
     """The library that a process loads by its name is the package's."""
     library, package = here.asked.library, here.package
     if library.value is None:
@@ -34,6 +36,10 @@ def version(here: HostFacts) -> Check:
         observed = f"{observed}, says of itself that it is {says}"
         cause = "the file was put together from two releases"
         return failed(_VERSION, SONAME, observed, library.value.version, CAPABILITY, cause=cause)
+    build = f"{library.value.version}+cuda{library.value.cuda}"
+    if cause := without_code(build, architectures):
+        remedy = "install a newer NCCL, as the plan has it (site.yml)"
+        return failed(_VERSION, SONAME, observed, "code for this host's GPUs", CAPABILITY, cause=cause, remedy=remedy)
     if package.value is None:
         if package.missing:
             return skipped(_VERSION, SONAME, f"it came by no package: {observed}")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Iterator
 
 from ..._data import gpudirect, stack_components
@@ -78,6 +79,15 @@ def _path(facts: StackFacts, offered: Ways) -> Check:
     found = [gpudirect.DMABUF] if offered.dmabuf.value == "" else []
     if clients:
         found.append(f"nvidia_peermem ({', '.join(clients)})")
+    loaded = offered.modules.value or ()
+    if found and len(loaded) > 1:
+        old = gpudirect.PEERMEM_MODULES[1]
+        cause = f"both serve GPU memory to the HCAs: {old} is the one of before, and which of them does it is by chance"
+        remedy = (
+            f"`modprobe -r {old}` when no job runs, and remove its package (nvidia-peer-memory-dkms, nv_peer_memory)"
+        )
+        both = failed(_PATH, _HOST, " and ".join(loaded), "one of them", CAPABILITY, cause=cause, remedy=remedy)
+        return replace(both, severity="warning")
     if found:
         return passed(_PATH, _HOST, ", ".join(found), _EXPECTED, CAPABILITY)
     if facts.driver.missing:

@@ -147,7 +147,7 @@ CUDA
 export -p | while read -r line; do
   line=${line#export }; line=${line#declare -x }
   case $line in
-    NCCL_*=*|LD_LIBRARY_PATH=*|LC_ALL=*|CUDA_VERSION=*|NVIDIA_REQUIRE_*=*|NVIDIA_DISABLE_REQUIRE=*)
+    NCCL_*=*|LD_LIBRARY_PATH=*|LC_ALL=*|CUDA_VERSION=*|NVIDIA_REQUIRE_*=*|NVIDIA_DISABLE_R*=*|NVIDIA_DRIVER_C*=*)
       say env "$line" ;;
   esac
 done

@@ -347,7 +347,11 @@ def test_without_a_libcuda_in_the_container_the_hosts_own_counts_where_no_gpu_is
 
 def test_gpus_without_a_libcuda_are_nothing_that_passes() -> None:
     check = judge(node(drop=["loads"]))
-    assert (check.result, "no libcuda.so.1 where the loader looks" in check.cause) == (UNKNOWN, True), check
+    assert (check.result, "no libcuda.so.1 where the loader looks" in check.cause) == (FAIL, True), check
+    # compute among others is what programs need: then the file of CDI lacks the library.
+    for said, named in (("utility", True), ("compute,utility", False), ("all", False)):
+        check = judge(node(drop=["loads"], add=[f"root|env|NVIDIA_DRIVER_CAPABILITIES='{said}'"]))
+        assert (f"={said} asks for the driver without compute" in check.cause) == named, check
     assert judge(node(drop=["loads"], cuda="13.0")).result == FAIL
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.container import cuda_rules
-from ansible_collections.ibready.cluster.plugins.module_utils._data.cuda import BROUGHT, FORWARD, LEAST
+from ansible_collections.ibready.cluster.plugins.module_utils._data.cuda import BROUGHT, FIRST_NCCL, FORWARD, LEAST
 
 MATRIX = Path(__file__).parents[4] / "matrix"
 # Rows as the guide prints them, for 535, 570, 580, 590, 595, 610 and 615: compatible, not, or the driver's own.
@@ -59,3 +59,11 @@ def test_forward_compatibility_is_nvidias_table() -> None:
     assert {release for row in FORWARD.values() for release in row} <= {
         tuple(int(one) for one in package.split("-")) for package, *_ in rows
     }
+
+
+def test_the_first_nccl_of_an_architecture_is_the_matrix() -> None:
+    said = {rule["rule"]: {} for rule in matrix("supports.yml")["versions"].values()}
+    for rule in matrix("supports.yml")["versions"].values():
+        said[rule["rule"]].update({name: rule["version"] for name in rule.get("architectures", ())})
+    assert said["NCCL_GPU"] == {name: f">={cuda_rules.text(first)}" for name, (first, _built) in FIRST_NCCL.items()}
+    assert said["NCCL_CODE"] == {name: f">={cuda_rules.text(built)}" for name, (_first, built) in FIRST_NCCL.items()}
