@@ -289,6 +289,8 @@ ROWS = {
     "stack.packages.whole": "stops: mostly a kernel module that was never built",
     "stack.packages.brought": "promised",
     "stack.files.ours": "promised",
+    "stack.linker.driver": "stops",
+    "stack.linker.preload": "hint: most such libraries cost little, and which does harm nothing tells",
     "stack.packages.held": "later",
     "stack.packages.repositories": "later",
     "stack.gpudirect.path": "falls_back",

@@ -31,7 +31,7 @@ def shown(release: Release) -> str:
 
 
 def without_code(version: str, architectures: Iterable[str]) -> str:
-    """Why a library or package of this version (2.18.3-1+cuda12.2) has no code for such GPUs; "" where none is known."""
+    """Why a build (2.18.3-1+cuda12.2) has no code for such GPUs; "" where nothing is known against it."""
     mine, built = numbers(version.split(":")[-1])[:3], numbers(version.partition("+cuda")[2])
     for architecture in architectures:
         first, toolkit = FIRST_NCCL.get(architecture, ((), ()))

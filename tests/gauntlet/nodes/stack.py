@@ -43,7 +43,7 @@ def add(tree: Tree, node: Node) -> None:
         if vendor and node.more.get("peermem", True):
             tree.file("/sys/kernel/mm/memory_peers/nv_mem/version", node.driver)
             tree.file("/sys/module/nvidia_peermem/version", node.driver)
-
+        _linker(tree, lib, node)
     if node.more.get("mpi"):
         tree.command("ompi_info", _ompi())
         tree.command("ucx_info", _ucx(node))
@@ -54,6 +54,16 @@ def add(tree: Tree, node: Node) -> None:
             lines = f"{role}1 [ID: 1]\n   Connections: {kind}: 4 (192.0.2.40:{port}); \n"
             tree.file(f"/proc/fs/beegfs/1F-6507A3B2-node/{role}_nodes", lines)
     stack_gds.add(tree, node)
+
+
+def _linker(tree: Tree, lib: str, node: Node) -> None:
+    flag = "libc6,x86-64" if node.machine == "x86_64" else "libc6,AArch64"
+    names = ("libcuda.so", "libnvidia-ml.so", "libnvidia-ptxjitcompiler.so")
+    lines = []
+    for name in names:
+        tree.symlink(f"{lib}/{name}.1", f"{name}.{node.driver}")
+        lines.append(f"\t{name}.1 ({flag}) => {lib}/{name}.1\n")
+    tree.command("ldconfig", f"{len(lines)} libs found in cache `/etc/ld.so.cache'\n{''.join(lines)}")
 
 
 def beegfs_said() -> list[str]:

@@ -13,7 +13,8 @@ from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._parse._container_facts import Inside
 from ..host import check_scope
 from ..host.check_scope import Scope
-from . import cuda_rules, image_cuda
+from ..stack import cuda_rules
+from . import image_cuda
 from .check_view import CONTAINER, View
 from .image_cuda import Told
 
@@ -181,9 +182,7 @@ def _without(found: _Found) -> Check:
     if said is not None and not set(_ENOUGH).intersection(word.strip() for word in said.split(",")):
         cause = f"{_NO_LIBCUDA}; {_CAPABILITIES}={said} asks for the driver without compute"
         return found.failed(cause, f"set {_CAPABILITIES}=compute,utility (or all) in the image or the job")
-    remedy = (
-        f"set {_CAPABILITIES}=compute,utility, or have the toolkit write its CDI file anew (role container_runtime)"
-    )
+    remedy = f"set {_CAPABILITIES}=compute,utility, or write the CDI file anew (role container_runtime)"
     return found.failed(f"{_NO_LIBCUDA}; {_CAPABILITIES} without compute, or a CDI file without it", remedy)
 
 

@@ -10,8 +10,8 @@ from typing import Iterator, Mapping
 from ..._ground.text import ParseError
 from ..._parse import _cuda_require
 from ..._parse._container_facts import Inside
+from ..stack.cuda_rules import Release
 from ..stack.observe import CUDA, cuda_version
-from .cuda_rules import Release
 
 # Containers began with CUDA 7: a smaller number is that of something else.
 _RELEASE = r"([7-9]|[1-9][0-9])(?:\.([0-9]{1,2}))?(?:\.[0-9]{1,6}){0,3}"

@@ -18,7 +18,7 @@ from .facts import MANAGER, HostFacts, LoginLimit, ServiceFacts, Unit, UnitLimit
 from .unit_limits import ENOUGH
 
 _MACHINES = "simulated node: the machine that runs it gives nobody more than"
-_LOGIN = "host.limit.memlock_login"
+_LOGIN, _LOGINS = "host.limit.memlock_login", "logins by ssh"
 _SYSTEMD = "systemd's default"
 _WELL = "running or not enabled"
 _RESTART = "auto-restart"
@@ -43,7 +43,7 @@ def judge(facts: HostFacts, machine: Machine) -> list[Check]:
     systemd = _with_systemd(services, machine)
     return [
         *pins.then(systemd).judge("host.limit.memlock", lambda: _memlock(services, machine)),
-        *pins.then(systemd).judge(_LOGIN, lambda: [_login(services, machine)]),
+        *pins.then(systemd).judge(_LOGIN, lambda: _logins(services, machine)),
         *systemd.judge("host.limit.nofile", lambda: _nofile(services)),
         *hca.then(systemd).judge("host.service.openibd", lambda: [_openibd(services)]),
         *hca.then(systemd).judge("host.service.ibacm", lambda: [_ibacm(services)]),
@@ -79,23 +79,26 @@ def _memlock(services: ServiceFacts, machine: Machine) -> list[Check]:
     return _limit("host.limit.memlock", "MEMLOCK", services, wrong, "unlimited", capped)
 
 
-def _login(services: ServiceFacts, machine: Machine) -> Check:
-    subject, expected = "logins by ssh", "unlimited"
+def _logins(services: ServiceFacts, machine: Machine) -> list[Check]:
+    """Of everybody, and of each user and group that has less."""
+    if services.login.missing:
+        return [skipped(_LOGIN, _LOGINS, services.login.why)]
+    if services.login.value is None:
+        return [unknown(_LOGIN, _LOGINS, services.login.why or "nobody looked")]
+    return [_login(limit, machine) for limit in services.login.value]
 
-    def judge(limit: LoginLimit) -> Check:
-        if limit.memlock >= UNLIMITED:
-            return passed(_LOGIN, subject, expected, expected, CAPABILITY)
-        ceiling = machine.memlock_ceiling
-        if ceiling is not None and limit.memlock == ceiling:
-            return skipped(_LOGIN, subject, f"{_MACHINES} {_bytes(ceiling)}")
-        cause = f"{limit.path} says `{limit.line}`" if limit.path else ""
-        remedy = _rewritten(limit.low)
-        return failed(_LOGIN, subject, _bytes(limit.memlock), expected, CAPABILITY, cause=cause, remedy=remedy)
 
-    def missing() -> Check:
-        return skipped(_LOGIN, subject, services.login.why)
-
-    return look(_LOGIN, subject, services.login, judge, missing=missing)
+def _login(limit: LoginLimit, machine: Machine) -> Check:
+    whose = f"logins of group {limit.domain[1:]}" if limit.domain.startswith("@") else f"logins of {limit.domain}"
+    subject, expected = whose if limit.domain else _LOGINS, "unlimited"
+    if limit.memlock >= UNLIMITED:
+        return passed(_LOGIN, subject, expected, expected, CAPABILITY)
+    ceiling = machine.memlock_ceiling
+    if ceiling is not None and limit.memlock == ceiling:
+        return skipped(_LOGIN, subject, f"{_MACHINES} {_bytes(ceiling)}")
+    cause = f"{limit.path} says `{limit.line}`" if limit.path else ""
+    remedy = _rewritten(limit.low)
+    return failed(_LOGIN, subject, _bytes(limit.memlock), expected, CAPABILITY, cause=cause, remedy=remedy)
 
 
 def _rewritten(low: tuple[tuple[str, str], ...]) -> str:

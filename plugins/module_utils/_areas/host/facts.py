@@ -87,12 +87,13 @@ class UnitLimit:
 class LoginLimit:
     """What a login by ssh may lock, in bytes; the file and the line of pam_limits that say so, ""
     where it is sshd's own limit. ``low``: every file and line that has to change before a login may
-    lock all."""
+    lock all. ``domain``: a user or group (@) that has less than everybody, "" for everybody."""
 
     memlock: int
     path: str = ""
     line: str = ""
     low: tuple[tuple[str, str], ...] = ()
+    domain: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class ServiceFacts:
     starts jobs, as the kernel shows them for its main process.
 
     ``asked``: by service and limit (MEMLOCK, NOFILE), what its unit asks for, and for the manager
-    (``MANAGER``) what sets its default. ``login``: missing where no sshd runs.
+    (``MANAGER``) what sets its default. ``login``: of everybody, then of who has less; missing where no sshd runs.
     ``sharp``: SHARP's manager, missing where this host is not to run it.
     """
 
@@ -112,7 +113,7 @@ class ServiceFacts:
     defaults: Reading[Limits] = field(default_factory=Reading)
     limits: dict[str, Reading[Limits]] = field(default_factory=dict)
     asked: dict[str, dict[str, UnitLimit]] = field(default_factory=dict)
-    login: Reading[LoginLimit] = field(default_factory=Reading)
+    login: Reading[tuple[LoginLimit, ...]] = field(default_factory=Reading)
     synchronised: Reading[bool] = field(default_factory=Reading)
 
 

@@ -52,7 +52,7 @@ def observe(evidence: Evidence, sharp_manager: bool = False) -> ServiceFacts:
     )
 
 
-def _login(evidence: Evidence) -> Reading[LoginLimit]:
+def _login(evidence: Evidence) -> Reading[tuple[LoginLimit, ...]]:
     reported = units(evidence, host_units.SSH)
     if reported.value is None:
         return Reading(None, reported.why)

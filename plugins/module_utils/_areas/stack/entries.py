@@ -134,6 +134,27 @@ ENTRIES = declare(
         "see what lies there (`ls -ld`, `findmnt`), take it away or unmount it, then run site.yml, which writes it",
         ("/proc/self/mounts",),
     ),
+    error(
+        "stack.linker.driver",
+        "The linker takes the libraries of the loaded driver",
+        "libcuda.so.1 and its kind have to be of the driver's own release, or newer by forward compatibility. Asked is "
+        "the linker's own list: of two libraries of one name every program gets the first.",
+        (
+            "a file of /etc/ld.so.conf.d leads to an old compatibility package (cuda-compat)",
+            "libraries of another driver release were left, or unpacked by hand",
+        ),
+        "`ldconfig -p | grep libcuda` shows the first; take its folder out of the linker's way, then run `ldconfig`",
+        ("ldconfig", "/proc/driver/nvidia/version"),
+    ),
+    warning(
+        "stack.linker.preload",
+        "Nothing is loaded into every process",
+        "What /etc/ld.so.preload names goes into every program: a profiler or hook in each rank costs time, and one "
+        "that is built for another libc ends them.",
+        ("a profiler, an audit tool or malware wrote the file",),
+        "see whose library it is (`dpkg -S`, `rpm -qf`), and take its line out of /etc/ld.so.preload",
+        ("/etc/ld.so.preload",),
+    ),
     warning(
         "stack.packages.held",
         "What ibready holds at its version is still held",

@@ -111,6 +111,25 @@ class OurFiles:
 
 
 @dataclass(frozen=True)
+class Loaded:
+    """A library of the driver's by the name that programs ask for, and the file that the linker takes. ``release``: of
+    which driver, "" where nothing tells. ``by``: the file that has the linker look there, "" for its own folders."""
+
+    name: str
+    path: str
+    release: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class Linker:
+    """``preload``: the text of /etc/ld.so.preload; missing where there is none, as is usual."""
+
+    taken: Reading[tuple[Loaded, ...]] = field(default_factory=Reading)
+    preload: Reading[str] = field(default_factory=Reading)
+
+
+@dataclass(frozen=True)
 class Repository:
     """The file of a repository that ibready wrote. ``wrong``: what is not as it wrote it; ``unknown``: why nobody
     can tell."""
@@ -153,6 +172,7 @@ class StackFacts:
     userspace: Verbs = field(default_factory=Verbs)
     nccl: Reading[tuple[str, ...]] = field(default_factory=Reading)
     driver: Reading[Driver] = field(default_factory=Reading)
+    linker: Linker = field(default_factory=Linker)
     peer: PeerMemory = field(default_factory=PeerMemory)
     cuda: Reading[str] = field(default_factory=Reading)
     ompi: Reading[OmpiInfo] = field(default_factory=Reading)

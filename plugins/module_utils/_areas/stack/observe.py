@@ -25,6 +25,7 @@ from . import (
     observe_gds,
     observe_held,
     observe_kmods,
+    observe_linker,
     observe_repositories,
     observe_verbs,
 )
@@ -78,6 +79,7 @@ def observe(evidence: Evidence, machine: Machine, expect: Expectations | None = 
         nccl=observe_verbs.libraries(evidence, nccl_library.SONAME).map(_linkers_own),
         userspace=observe_verbs.observe(evidence, devices.value or (), verbs),
         driver=ask.file(evidence, NVIDIA, driver_version),
+        linker=observe_linker.observe(evidence),
         peer=_peer_memory(evidence, machine),
         cuda=ask.file(evidence, CUDA, cuda_version),
         ompi=ask.optional(evidence, "ompi_info", ompi_info.parse),

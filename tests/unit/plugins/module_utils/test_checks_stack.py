@@ -12,6 +12,8 @@ from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts
     Beegfs,
     Dkms,
     Driver,
+    Linker,
+    Loaded,
     PeerMemory,
     StackFacts,
     Verbs,
@@ -89,6 +91,7 @@ def facts(**bent: Any) -> StackFacts:
         userspace=WHOLE,
         nccl=Reading(()),
         driver=Reading(Driver("580.105.08", True)),
+        linker=Linker(Reading((Loaded("libcuda.so.1", "/usr/lib/libcuda.so.1", "580.105.08"),)), ABSENT),
         peer=PeerMemory(Reading(("nvidia_peermem",)), Reading(("nv_mem",))),
         cuda=Reading("13.0.1"),
         ompi=ABSENT,
@@ -389,7 +392,7 @@ def test_a_way_that_cannot_be_looked_at_is_unknown(bent: dict[str, Any]) -> None
 def test_one_way_that_works_is_enough() -> None:
     assert bad(facts(peer=peer(clients=DENIED))) == {}
     assert bad(facts(driver=CLOSED)) == {}
-    assert bad(facts(driver=DENIED)) == {}
+    assert bad(facts(driver=DENIED)) == {"stack.linker.driver host": "unknown"}
 
 
 @pytest.mark.parametrize(

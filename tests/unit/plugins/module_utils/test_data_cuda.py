@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.ibready.cluster.plugins.module_utils._areas.container import cuda_rules
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import cuda_rules
 from ansible_collections.ibready.cluster.plugins.module_utils._data.cuda import BROUGHT, FIRST_NCCL, FORWARD, LEAST
 
 MATRIX = Path(__file__).parents[4] / "matrix"

@@ -20,7 +20,7 @@ LATER = "etc/security/limits.d/z.conf"
 PAM = {"etc/pam.d/sshd": "session    required     pam_limits.so\n"}
 
 
-def look(root: Path, texts: dict[str, str]) -> Reading[LoginLimit]:
+def look(root: Path, texts: dict[str, str]) -> Reading[tuple[LoginLimit, ...]]:
     for path, text in {"proc/7/limits": OWN, SSHD: "UsePAM yes\n", **texts}.items():
         place = root / path
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ def look(root: Path, texts: dict[str, str]) -> Reading[LoginLimit]:
     ],
 )
 def test_what_a_login_gets(tmp_path: Path, texts: dict[str, str], limit: LoginLimit) -> None:
-    assert look(tmp_path, texts).value == limit
+    assert look(tmp_path, texts).value == (limit,)
 
 
 def test_what_cannot_be_read_is_not_known(tmp_path: Path) -> None:
@@ -94,3 +94,30 @@ def test_what_cannot_be_read_is_not_known(tmp_path: Path) -> None:
     reported = look(tmp_path, PAM)
     assert reported.value is None
     assert "limits.conf" in reported.why
+
+
+@pytest.mark.parametrize(
+    ("lines", "narrower"),
+    [
+        ("ops hard memlock 64\n", {"ops": 65536}),
+        ("ops - memlock 64\nops - memlock unlimited\n", {}),
+        ("@ml SOFT MEMLOCK 64 # small\n", {"@ml": 65536}),
+        ("@made - memlock 64\n@used - memlock 64\n@users - memlock 64\n", {"@used": 65536, "@users": 65536}),
+        ("#ops hard memlock 64\nops hard nproc 64\nops -\n", {}),
+    ],
+)
+def test_who_gets_less_than_others(tmp_path: Path, lines: str, narrower: dict[str, int]) -> None:
+    groups = "made:x:990:\nused:x:991:ada\nusers:x:1000:\n"
+    early, ours = "etc/security/limits.d/00.conf", {**PAM, DROPIN: "* - memlock unlimited\n", "etc/group": groups}
+    found = look(tmp_path, {**ours, early: lines}).value
+    assert found is not None
+    assert (found[0].memlock, found[0].domain) == (UNLIMITED, "")
+    assert {limit.domain: limit.memlock for limit in found[1:]} == narrower
+    assert all(limit.low == ((f"/{early}", limit.line),) for limit in found[1:])
+
+
+def test_pam_limits_with_a_file_of_its_own_reads_no_other(tmp_path: Path) -> None:
+    pam = {"etc/pam.d/sshd": "session required pam_limits.so debug conf=/etc/hpc.conf\n"}
+    found = look(tmp_path, {**pam, DROPIN: "* - memlock unlimited\n", "etc/hpc.conf": "* - memlock 64\n"}).value
+    assert found is not None
+    assert [(limit.memlock, limit.path) for limit in found] == [(65536, "/etc/hpc.conf")]

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judge what the linker really loads: libraries of the loaded driver, and nothing into every process."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Iterator
+
+from ..._expect.expectations import CAPABILITY
+from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.reading import Reading
+from ..._ground.text import few
+from ..._parse.version_text import numbers
+from ..host import check_scope
+from ..machine.facts import Machine
+from . import cuda_rules
+from .facts import Driver, Linker, Loaded
+from .observe_linker import PRELOAD
+
+_DRIVER, _PRELOAD = "stack.linker.driver", "stack.linker.preload"
+_HOST, _SHOWN = "host", 3
+
+
+def judge(linker: Linker, driver: Reading[Driver], machine: Machine) -> Iterator[Check]:
+    """stack.linker.*"""
+    gpus = check_scope.with_kernel(machine).then(check_scope.with_gpu(machine))
+    yield from gpus.judge(_DRIVER, lambda: [_libraries(linker, driver, machine)])
+    yield from check_scope.outside_container(machine).judge(_PRELOAD, lambda: [_preload(linker.preload)])
+
+
+def _libraries(linker: Linker, driver: Reading[Driver], machine: Machine) -> Check:
+    for reading in (driver, linker.taken):
+        if reading.value is None:
+            make = skipped if reading.missing else unknown
+            return make(_DRIVER, _HOST, reading.why or "nobody looked")
+    taken, release = linker.taken.value or (), driver.value.version if driver.value else ""
+    if not taken:
+        return skipped(_DRIVER, _HOST, "the linker knows no library of the driver: jobs run in containers")
+    names = [model.names[0] for model in machine.gpus.value or () if model and model.names]
+    odd = [one for one in taken if one.release and not _fits(one.release, release, names)]
+    expected = f"those of driver {release}"
+    if odd:
+        observed = few([f"{one.name} is {one.path} ({one.release})" for one in odd], _SHOWN)
+        return failed(_DRIVER, _HOST, observed, expected, CAPABILITY, cause=_cause(odd[0]), remedy=_remedy(odd[0]))
+    untold = [one.path for one in taken if not one.release]
+    if len(untold) == len(taken):
+        return unknown(_DRIVER, _HOST, f"nothing tells of which release {few(untold, _SHOWN)} is")
+    return passed(_DRIVER, _HOST, f"{len(taken)} libraries", expected, CAPABILITY)
+
+
+def _fits(release: str, driver: str, gpus: list[str]) -> bool:
+    """The driver's own, or one of forward compatibility, which is newer."""
+    if numbers(release) == numbers(driver):
+        return True
+    return cuda_rules.branch(release) > cuda_rules.branch(driver) and (
+        cuda_rules.forward(driver, release, gpus, ())[0] is not False
+    )
+
+
+def _cause(one: Loaded) -> str:
+    by = f", where {one.by} has it look first" if one.by else ""
+    return (
+        f"the linker takes {one.name} from {posixpath.dirname(one.path)}{by}: no CUDA call succeeds with it (error 803)"
+    )
+
+
+def _remedy(one: Loaded) -> str:
+    folder = posixpath.dirname(one.path)
+    return f"take {folder} out of {one.by}, then run `ldconfig`" if one.by else ""
+
+
+def _preload(preload: Reading[str]) -> Check:
+    expected = "nothing that is loaded into every process"
+    if preload.value is None:
+        if preload.missing:
+            return passed(_PRELOAD, PRELOAD, "no such file", expected, CAPABILITY)
+        return unknown(_PRELOAD, PRELOAD, preload.why or "nobody looked")
+    words = [word for line in preload.value.split("\n") for word in line.partition("#")[0].replace(":", " ").split()]
+    if not words:
+        return passed(_PRELOAD, PRELOAD, "an empty file", expected, CAPABILITY)
+    cause = f"{PRELOAD} loads it into every program, also into each rank and into NCCL's threads"
+    return failed(_PRELOAD, PRELOAD, few(words, _SHOWN), expected, CAPABILITY, cause=cause)
