@@ -132,8 +132,11 @@ ENTRIES = declare(
         "host.name.resolves",
         "The host finds itself by its name",
         "MPI, Slurm and the frameworks' rendezvous look up the host's own name, and wait or give up "
-        "if it does not resolve.",
-        ("neither /etc/hosts nor DNS has the host's name, or DNS does not answer",),
+        "if it does not resolve. Ranks that listen on 127.0.1.1, or on an address of another host, are not reached.",
+        (
+            "neither /etc/hosts nor DNS has the host's name, or DNS does not answer",
+            "the installer's line 127.0.1.1 in /etc/hosts, or an address that the host had before",
+        ),
         "`getent ahosts $(hostname)`, `cat /etc/resolv.conf /etc/hosts`; name the host in DNS or /etc/hosts",
         ("/proc/sys/kernel/hostname", "getent_ahosts"),
     ),

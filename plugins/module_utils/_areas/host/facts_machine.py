@@ -91,7 +91,8 @@ class BmcFacts:
 @dataclass(frozen=True)
 class NameFacts:
     """The name that the host gives itself, and its addresses by the name service; empty where the
-    name service knows none."""
+    name service knows none. ``held``: the addresses of its interfaces."""
 
     own: Reading[str] = field(default_factory=Reading)
     addresses: Reading[tuple[str, ...]] = field(default_factory=Reading)
+    held: Reading[tuple[str, ...]] = field(default_factory=Reading)

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from ..._evidence import ask
 from ..._evidence.sources import Evidence, Unavailable
 from ..._ground.reading import Reading
 from ..._ground.text import flat_lines
-from ..._parse import getent_ahosts
+from ..._parse import getent_ahosts, ip_addr
 from .facts_machine import NameFacts
 
 NAME = "/proc/sys/kernel/hostname"
@@ -19,7 +20,14 @@ _NOT_FOUND = 2
 
 
 def observe(evidence: Evidence) -> NameFacts:
-    """One lookup, as programs make it: /etc/hosts, DNS, whatever nsswitch.conf has."""
+    """One lookup, as programs make it: /etc/hosts, DNS, whatever nsswitch.conf has; and what the host holds."""
+    found = _looked_up(evidence)
+    held = ask.command(evidence, "ip_addr", ip_addr.parse)
+    local = held.map(lambda every: tuple(address.local for one in every for address in one.addresses))
+    return replace(found, held=local)
+
+
+def _looked_up(evidence: Evidence) -> NameFacts:
     own = ask.text(evidence, NAME)
     if own.value is None:
         return NameFacts(own, Reading(None, own.why, own.missing))
