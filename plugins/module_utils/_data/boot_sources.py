@@ -7,6 +7,8 @@ Sources: sysctl.d(5), modules-load.d(5), rdma-core's kernel-boot (/etc/rdma/modu
 
 from __future__ import annotations
 
+from . import host_units
+
 # Of two files of one name the first folder's counts.
 SYSCTL_FOLDERS = ("/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d")
 SYSCTL_CONF = "/etc/sysctl.conf"
@@ -48,5 +50,7 @@ BY_NAME = {
 # Services that a training node needs after a boot as well. The fabric manager has a check of its
 # own; what starts jobs is often enabled nowhere, as a cluster manager starts it.
 UNITS = ("openibd", "nvidia-persistenced")
+# Whose files are read for what they start, and which limits they give.
+WATCHED = (*host_units.JOBS, *UNITS, "nvidia-fabricmanager", "nvidia-imex")
 # The same of a rack's host.
 IMEX = "nvidia-imex"

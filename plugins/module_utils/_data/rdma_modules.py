@@ -27,6 +27,10 @@ RELEVANT = (
 )
 
 
+# What CUDA programs and the display driver need beside nvidia itself.
+OF_DRIVER = ("nvidia_uvm", "nvidia_modeset")
+
+
 @dataclass(frozen=True)
 class Needed:
     """A module that RDMA needs; ``device``: a directory that exists while it is there, built in

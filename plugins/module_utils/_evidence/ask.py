@@ -76,6 +76,16 @@ def file(evidence: Evidence, path: str, convert: Callable[[str], T]) -> Reading[
     return got if got.known or got.why.startswith(path) else Reading(None, f"{path}: {got.why}", got.missing)
 
 
+def whole(evidence: Evidence, path: str, parse: Callable[[str], T]) -> Reading[T]:
+    """What ``parse`` makes of a file to its last byte: where it ends tells whether it was cut."""
+    try:
+        return Reading(parse(evidence.read(path)))
+    except ValueError as exc:
+        return Reading(None, f"{path}: {exc}")
+    except Unavailable as exc:
+        return _without(exc)
+
+
 def names(evidence: Evidence, path: str) -> Reading[list[str]]:
     """The sorted names in a directory."""
     return _asked(lambda: evidence.list(path))

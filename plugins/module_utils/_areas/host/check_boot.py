@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
-from ..._data import boot_sources
+import math
+from typing import Collection, Iterator
+
+from ..._data import boot_sources, rdma_modules
 from ..._expect.expectations import CAPABILITY, Expectations
-from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.check import PASS, Check, failed, passed, skipped, unknown
 from ..._ground.reading import Reading
 from ..machine.facts import Machine
-from . import check_scope
+from . import check_scope, dropins
 from .check_scope import HOST
-from .facts import BootFacts, HostFacts, SysctlLine, Unit
+from .facts import BootFacts, HostFacts, ModuleFacts, SysctlLine, Unit, UnitFiles
 
 _SYSCTL, _MODULES, _SERVICES = "host.boot.sysctl", "host.boot.modules", "host.boot.services"
 _KEPT = "as it runs now"
+# Loaded for a device, or by systemd from modules-load.d: both go by a blacklist.
+_BY_DEVICE = {*rdma_modules.DRIVERS, *rdma_modules.DRIVERS.values(), *boot_sources.BY_NAME}
 # A package's own file: the next upgrade writes it anew.
 _PACKAGED = ("/usr/lib/", "/lib/")
 _LAST = "/etc/sysctl.d/zz-site.conf"
@@ -28,8 +33,8 @@ def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Chec
     whole = check_scope.with_kernel(machine).then(outside)
     return [
         *outside.judge(_SYSCTL, lambda: _sysctl(boot)),
-        *whole.then(check_scope.with_gpu_or_hca(machine)).judge(_MODULES, lambda: _modules(boot)),
-        *whole.judge(_SERVICES, lambda: _services(boot, expect)),
+        *whole.then(check_scope.with_gpu_or_hca(machine)).judge(_MODULES, lambda: _modules(facts, machine)),
+        *whole.judge(_SERVICES, lambda: _services(facts, expect)),
     ]
 
 
@@ -71,7 +76,43 @@ def _undone(line: SysctlLine, wanted: str) -> Check:
     )
 
 
-def _modules(boot: BootFacts) -> list[Check]:
+def _modules(facts: HostFacts, machine: Machine) -> list[Check]:
+    found = [*_kept_out(facts), *(_unless_kept_out(facts.modules) if machine.has_gpus else ())]
+    by_files = _named(facts.boot)
+    return [*found, *(check for check in by_files if not found or check.result != PASS)]
+
+
+def _kept_out(facts: HostFacts) -> Iterator[Check]:
+    """Modules that run now, and that modprobe will not load again."""
+    modules, named = facts.modules, facts.boot.modules.value or {}
+    if modules.kept_out.value is None:
+        yield unknown(_MODULES, HOST, modules.kept_out.why or "nobody looked")
+        return
+    by_name = {name for name, path in named.items() if path == boot_sources.OPENIB}
+    for name in (*rdma_modules.RELEVANT, *rdma_modules.OF_DRIVER):
+        out = modules.kept_out.value.get(name)
+        # What a service asks for by its name comes in spite of a blacklist; what a device or systemd loads does not.
+        bites = out is not None and (out.never or (name in _BY_DEVICE and name not in by_name))
+        # What the command line keeps out is told by host.kernel.arguments.
+        if out is None or not bites or out.path == dropins.CMDLINE or name not in (modules.listed.value or ()):
+            continue
+        cause = f"{out.path} says `{out.line}`, and modprobe goes by it at the next boot"
+        remedy = f"take `{out.line}` out of {out.path}, and build the initramfs anew"
+        observed = "loaded now, and kept out from the next boot on"
+        yield failed(_MODULES, name, observed, _KEPT, CAPABILITY, cause=cause, remedy=remedy)
+
+
+def _unless_kept_out(modules: ModuleFacts) -> Iterator[Check]:
+    """Rivals of the driver that the next boot may load instead of it."""
+    for name in modules.rivals.value or ():
+        if modules.kept_out.value is not None and name not in modules.kept_out.value:
+            cause = f"nothing in modprobe.d or on the kernel's command line keeps {name} out, and the kernel has it"
+            remedy = f"site.yml writes it (host_tuning_blacklist), or `blacklist {name}` in /etc/modprobe.d by hand"
+            observed = "may take the GPUs at the next boot"
+            yield failed(_MODULES, name, observed, "kept out", CAPABILITY, cause=cause, remedy=remedy)
+
+
+def _named(boot: BootFacts) -> list[Check]:
     for reading in (boot.modules, boot.users):
         if reading.value is None:
             return [unknown(_MODULES, HOST, reading.why or "nobody looked")]
@@ -102,7 +143,8 @@ def _modules(boot: BootFacts) -> list[Check]:
     return checks or [passed(_MODULES, HOST, ", ".join(loaded) or "none of them is loaded", _KEPT, CAPABILITY)]
 
 
-def _services(boot: BootFacts, expect: Expectations) -> list[Check]:
+def _services(facts: HostFacts, expect: Expectations) -> list[Check]:
+    boot = facts.boot
     if boot.services.value is None:
         return [unknown(_SERVICES, HOST, boot.services.why or "nobody looked")]
     who = expect.get("imex")
@@ -110,11 +152,57 @@ def _services(boot: BootFacts, expect: Expectations) -> list[Check]:
     by_job = (f"{boot_sources.IMEX}.service",) if who is not None and who.value == "job" else ()
     running = [unit for unit in boot.services.value if unit.active == "active" and unit.name not in by_job]
     checks = [_not_started(unit) for unit in running if unit.enabled in _NOT_AT_BOOT]
+    for files in boot.units.value or ():
+        low = {key for key, limit in facts.services.asked.get(files.name, {}).items() if limit.line}
+        checks += [*_another_program(files), *_lowered(files, low)]
+    if checks:
+        return checks
     untold = [unit.name for unit in running if not unit.enabled]
-    if untold and not checks:
+    if untold:
         return [unknown(_SERVICES, HOST, f"systemd did not say what starts {', '.join(untold)} at boot")]
+    if boot.units.value is None:
+        return [unknown(_SERVICES, HOST, boot.units.why or "nobody looked")]
     names = ", ".join(unit.name for unit in running) or "none of them runs"
-    return checks or [passed(_SERVICES, HOST, names, "enabled", CAPABILITY)]
+    return [passed(_SERVICES, HOST, names, "enabled", CAPABILITY)]
+
+
+def _another_program(files: UnitFiles) -> Iterator[Check]:
+    """A drop-in, or a file in the place of the package's, that starts something else: of lines the ones after an
+    empty one count, and a wrapper names the program."""
+    starts: list[SysctlLine] = []
+    for line in files.lines:
+        if line.key == "ExecStart":
+            starts = [*starts, line] if line.value else []
+    if files.program and not any(files.program in line.value for line in starts):
+        said = f"{starts[-1].path} says `{starts[-1].line}`" if starts else "its files take ExecStart back"
+        cause = f"{said}: the next start is of that, and not of {files.program}"
+        remedy = f"`systemctl cat {files.name}`; take that line out, then `systemctl daemon-reload`"
+        observed = starts[-1].value if starts else "nothing to start"
+        yield failed(_SERVICES, files.name, observed, files.program, CAPABILITY, cause=cause, remedy=remedy)
+
+
+def _lowered(files: UnitFiles, told: Collection[str]) -> Iterator[Check]:
+    """Limits that a later file takes back from one of ours; those that a process has already are ``told`` elsewhere."""
+    ours = {line.key: line for line in files.lines if "ibready" in line.path and "Limit" in line.key}
+    last = {line.key: line for line in files.lines}
+    for key, line in ours.items():
+        now = last[key]
+        if _amount(now.value) >= _amount(line.value) or key.partition("Limit")[2] in told:
+            continue
+        cause = f"{now.path} says `{now.line}`, and is read after {line.path}"
+        remedy = f"take `{now.line}` out of {now.path}, then `systemctl daemon-reload`"
+        observed = f"{key} {now.value or 'taken back'} from its next start on"
+        yield failed(_SERVICES, files.name, observed, line.value, CAPABILITY, cause=cause, remedy=remedy)
+
+
+def _amount(text: str) -> float:
+    """A limit in systemd's words, the soft one of two; 0 for an empty one, which takes the line back."""
+    word = text.partition(":")[0].strip()
+    if word == "infinity":
+        return math.inf
+    number, unit = word.rstrip("KMGTPE"), word[-1:]
+    scale = 1024 ** (" KMGTPE".find(unit) if unit.isalpha() else 0)
+    return int(number) * scale if number.isdecimal() else 0
 
 
 def _not_started(unit: Unit) -> Check:

@@ -75,10 +75,11 @@ def _rivals(present: Presence, facts: ModuleFacts, machine: Machine) -> Check:
     # Where nobody can look for GPUs it still would not be loaded without one.
     if bound or (loaded and machine.has_gpus is not False):
         observed = "; ".join(bound) or f"{', '.join(loaded)} loaded"
-        out = [name for name in loaded if name in facts.kept_out]
+        kept_out = facts.kept_out.value or {}
+        out = [name for name in loaded if name in kept_out]
         if not out or len(out) < len(loaded):
             return failed(check, HOST, observed, expected, CAPABILITY)
-        cause = f"{WAITS}{facts.kept_out[out[0]]} keeps {', '.join(out)} out, which was loaded before that"
+        cause = f"{WAITS}{kept_out[out[0]].path} keeps {', '.join(out)} out, which was loaded before that"
         return failed(check, HOST, observed, expected, CAPABILITY, cause=cause, remedy=_REBOOT)
     scope = check_scope.with_gpu(machine)
     if scope.skip:

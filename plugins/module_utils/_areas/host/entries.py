@@ -284,17 +284,22 @@ ENTRIES = declare(
         "host.boot.modules",
         "The next boot loads the modules that are loaded now",
         "ib_umad, rdma_ucm, ib_ipoib and nvidia_peermem come with no device: a file has to name them "
-        "(modules-load.d, /etc/rdma/modules, openib.conf), or they are gone after a reboot.",
-        ("somebody loaded it by hand, or took the line out of the file",),
+        "(modules-load.d, /etc/rdma/modules, openib.conf), or they are gone after a reboot. So is what modprobe.d "
+        "keeps out by then, and a rival of NVIDIA's driver that nothing keeps out takes the GPUs.",
+        (
+            "somebody loaded it by hand, or took the line out of the file",
+            "a file of modprobe.d was written or emptied after the module was loaded",
+        ),
         "name the module in a file of /etc/modules-load.d (role ibready.cluster.rdma)",
-        ("lsmod", "/etc/modules-load.d|/etc/rdma/modules"),
+        ("lsmod", "/etc/modules-load.d|/etc/rdma/modules", "/etc/modprobe.d"),
     ),
     warning(
         "host.boot.services",
         "The next boot starts the services that run now",
         "A service that somebody started by hand, or that is masked, is gone after a reboot: no RDMA "
-        "stack, GPUs that take seconds to answer, no memory shared within a rack.",
-        ("it was started and never enabled",),
+        "stack, GPUs that take seconds to answer, no memory shared within a rack. One whose files have it start "
+        "another program, or take a limit of ours back, is not what runs now. All of their drop-ins are read.",
+        ("it was started and never enabled", "a drop-in was written after the service was started"),
         "`systemctl enable UNIT`",
         ("systemctl_show",),
     ),

@@ -34,6 +34,15 @@ class KernelFacts:
 
 
 @dataclass(frozen=True)
+class KeptOut:
+    """The line that keeps a module out. ``never``: also where it is asked for by its name."""
+
+    path: str
+    line: str
+    never: bool = False
+
+
+@dataclass(frozen=True)
 class ModuleFacts:
     """What is in the kernel.
 
@@ -41,8 +50,8 @@ class ModuleFacts:
     ``there``: by directory, whether a part of the kernel shows itself there. ``devices``: RDMA
     devices;
     ``verbs``: their uverbs files; ``modes``: permissions below /dev/infiniband by name.
-    ``ipoib``: configured InfiniBand interfaces. ``kept_out``: of the rivals that are loaded those that modprobe
-    is told to keep out, and the file that says so.
+    ``ipoib``: configured InfiniBand interfaces. ``kept_out``: by module, what modprobe is told to keep out.
+    ``rivals``: the rivals of NVIDIA's driver that the running kernel has a file of; missing where nobody can tell.
     """
 
     listed: Reading[tuple[str, ...]] = field(default_factory=Reading)
@@ -52,7 +61,8 @@ class ModuleFacts:
     verbs: Reading[tuple[str, ...]] = field(default_factory=Reading)
     modes: dict[str, Reading[int]] = field(default_factory=dict)
     ipoib: Reading[tuple[str, ...]] = field(default_factory=Reading)
-    kept_out: dict[str, str] = field(default_factory=dict)
+    kept_out: Reading[dict[str, KeptOut]] = field(default_factory=Reading)
+    rivals: Reading[tuple[str, ...]] = field(default_factory=Reading)
 
 
 @dataclass(frozen=True)
@@ -138,13 +148,23 @@ class SysctlLine:
 
 
 @dataclass(frozen=True)
+class UnitFiles:
+    """``program``: what the package has the unit start. ``lines``: of its file and drop-ins, in systemd's order."""
+
+    name: str
+    program: str
+    lines: tuple[SysctlLine, ...]
+
+
+@dataclass(frozen=True)
 class BootFacts:
     """What the next boot sets and starts by itself.
 
     ``sysctls``: in the order in which systemd reads them; the last of a key counts. ``running``: of
     the keys that are judged whoever made them. ``modules``: by name, a file that has it loaded.
     ``users``: by loaded module, those that need it. ``live``: what /sys/module says was loaded, of
-    those that no device brings along. ``services``: units that a node needs again. ``kubelet``:
+    those that no device brings along. ``services``: units that a node
+    needs again; ``units``: what their files will have them do. ``kubelet``:
     whether the host is a Kubernetes node.
     """
 
@@ -154,6 +174,7 @@ class BootFacts:
     users: Reading[dict[str, tuple[str, ...]]] = field(default_factory=Reading)
     live: dict[str, bool] = field(default_factory=dict)
     services: Reading[tuple[Unit, ...]] = field(default_factory=Reading)
+    units: Reading[tuple[UnitFiles, ...]] = field(default_factory=Reading)
     kubelet: Reading[bool] = field(default_factory=Reading)
 
 

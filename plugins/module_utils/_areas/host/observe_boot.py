@@ -12,12 +12,12 @@ from ..._evidence.sources import Evidence
 from ..._ground.reading import Reading
 from ..._parse import lsmod
 from ..machine.facts import Machine
-from .facts import BootFacts, SysctlLine
+from . import dropins
+from .facts import BootFacts, SysctlLine, UnitFiles
 from .observe_services import units
 
 _MODULE = re.compile(r"^[ \t]*([A-Za-z0-9_-]{1,64})[ \t]*$", re.MULTILINE)
 _SWITCH = re.compile(r"^[ \t]*([A-Z0-9_]{1,40})_LOAD=[\"']?(?:yes|YES|y|Y|1)\b", re.MULTILINE)
-_MASKED = "/dev/null"
 
 
 def observe(evidence: Evidence, machine: Machine) -> BootFacts:
@@ -34,32 +34,26 @@ def observe(evidence: Evidence, machine: Machine) -> BootFacts:
         # Only what was loaded has it, and nothing that is built in.
         live={name: ask.text(evidence, f"/sys/module/{name}/initstate").known for name in boot_sources.BY_NAME},
         services=services,
+        units=_units(evidence),
         kubelet=ask.there(evidence, host_units.KUBELET),
     )
+
+
+def _units(evidence: Evidence) -> Reading[tuple[UnitFiles, ...]]:
+    """systemd's own settings, and of each unit that is installed its files."""
+    every = [dropins.manager(evidence), dropins.unit(evidence, [f"{name}.service" for name in host_units.SSH])]
+    every += [dropins.unit(evidence, [f"{name}.service"]) for name in boot_sources.WATCHED]
+    lost = next((entry.why for entry in every if entry.value is None and not entry.missing), "")
+    return Reading(None, lost) if lost else Reading(tuple(entry.value for entry in every if entry.value is not None))
 
 
 def _running(evidence: Evidence, key: str) -> Reading[str]:
     return ask.text(evidence, f"/proc/sys/{key}")
 
 
-def _files(evidence: Evidence, folders: tuple[str, ...]) -> Reading[list[str]]:
-    """The files of systemd's drop-in folders: in the order of their names, and of two of one name
-    the one in the first folder. One that is a link to /dev/null takes the others out."""
-    found: dict[str, str] = {}
-    for folder in folders:
-        names = ask.names(evidence, folder)
-        if names.value is None and not names.missing:
-            return Reading(None, names.why)
-        for name in names.value or ():
-            if name.endswith(".conf"):
-                found.setdefault(name, f"{folder}/{name}")
-    paths = [found[name] for name in sorted(found)]
-    return Reading([path for path in paths if ask.link(evidence, path).value != _MASKED])
-
-
 def _sysctls(evidence: Evidence) -> Reading[tuple[SysctlLine, ...]]:
     """Every line of a watched key or of one that our own file sets, in the order of reading."""
-    paths = _files(evidence, boot_sources.SYSCTL_FOLDERS)
+    paths = dropins.files(evidence, boot_sources.SYSCTL_FOLDERS)
     if paths.value is None:
         return Reading(None, paths.why)
     lines: list[SysctlLine] = []
@@ -93,7 +87,7 @@ def _path(key: str) -> str:
 
 def _modules(evidence: Evidence) -> Reading[dict[str, str]]:
     """By module, a file that has it loaded at boot."""
-    paths = _files(evidence, boot_sources.MODULE_FOLDERS)
+    paths = dropins.files(evidence, boot_sources.MODULE_FOLDERS)
     rdma = ask.names(evidence, boot_sources.RDMA_MODULES)
     for reading in (paths, rdma):
         if reading.value is None and not reading.missing:

@@ -10,7 +10,8 @@ from ..._evidence import ask
 from ..._evidence.sources import Evidence
 from ..._ground.reading import Reading
 from ..._ground.text import ParseError
-from ..._parse import lsmod
+from ..._parse import lsmod, modules_dep
+from . import dropins
 from .facts import ModuleFacts
 
 MODULES = "/sys/module"
@@ -18,6 +19,7 @@ INFINIBAND = "/sys/class/infiniband"
 VERBS = "/sys/class/infiniband_verbs"
 DEVICES = "/dev/infiniband"
 RDMA_CM = "rdma_cm"
+KERNEL = "/proc/sys/kernel/osrelease"
 # Where the tools that set up interfaces keep one file each; their text may hold secrets.
 _INTERFACES = (
     "/etc/NetworkManager/system-connections",
@@ -26,12 +28,6 @@ _INTERFACES = (
     "/etc/network/interfaces.d",
 )
 _IPOIB = re.compile(r"(?:ifcfg-)?(ib[a-z0-9]{1,12})(?:\.nmconnection|\.cfg)?")
-_MODPROBE = ("/usr/lib/modprobe.d", "/run/modprobe.d", "/etc/modprobe.d")
-# `install` runs a program in place of the module: one that does nothing keeps it out by any name.
-_KEPT_OUT = re.compile(
-    r"^[ \t]*(?:blacklist[ \t]+([\w-]{1,64})|install[ \t]+([\w-]{1,64})[ \t]+(?:/usr)?/bin/(?:false|true))[ \t]*$",
-    re.MULTILINE,
-)
 _UVERBS = re.compile(r"uverbs[0-9]{1,4}")
 
 
@@ -42,7 +38,6 @@ def observe(evidence: Evidence) -> ModuleFacts:
     files = [*(verbs.value or ()), RDMA_CM] if devices.value else []
     listed = ask.command(evidence, "lsmod", _names)
     known = ask.names(evidence, MODULES).map(tuple)
-    rivals = [name for name in rdma_modules.RIVALS if name in (*(listed.value or ()), *(known.value or ()))]
     return ModuleFacts(
         listed=listed,
         known=known,
@@ -55,21 +50,17 @@ def observe(evidence: Evidence) -> ModuleFacts:
         verbs=verbs,
         modes={name: ask.mode(evidence, f"{DEVICES}/{name}") for name in files},
         ipoib=_ipoib(evidence),
-        kept_out=_kept_out(evidence) if rivals else {},
+        kept_out=dropins.kept_out(evidence),
+        rivals=_of_rivals(evidence, ask.text(evidence, KERNEL).value or ""),
     )
 
 
-def _kept_out(evidence: Evidence) -> dict[str, str]:
-    """The modules that a file of modprobe.d keeps from being loaded by themselves, and the file."""
-    found: dict[str, str] = {}
-    for folder in _MODPROBE:
-        for name in ask.names(evidence, folder).value or ():
-            path = f"{folder}/{name}"
-            if name.endswith(".conf"):
-                for words in _KEPT_OUT.findall(ask.text(evidence, path).value or ""):
-                    # The kernel knows no hyphen in the name of a module, and modprobe takes both.
-                    found["".join(words).replace("-", "_")] = path
-    return found
+def _of_rivals(evidence: Evidence, kernel: str) -> Reading[tuple[str, ...]]:
+    """Those that modprobe would find."""
+    if not kernel:
+        return Reading(None, "the running kernel is not known")
+    found = ask.whole(evidence, f"/lib/modules/{kernel}/modules.dep", modules_dep.parse)
+    return found.map(lambda files: tuple(name for name in rdma_modules.RIVALS if name in files))
 
 
 def _names(text: str) -> tuple[str, ...]:

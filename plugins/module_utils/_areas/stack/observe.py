@@ -6,12 +6,12 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from typing import Callable, TypeVar
+from typing import TypeVar
 
 from ..._data import gpudirect, nccl_library, rdma_packages, stack_components
 from ..._data.mpi import UCX_FILE
 from ..._evidence import ask
-from ..._evidence.sources import Evidence, Missing, Unavailable
+from ..._evidence.sources import Evidence
 from ..._expect.expectations import Expectations
 from ..._ground.link import INFINIBAND
 from ..._ground.reading import Reading
@@ -108,16 +108,6 @@ def _settings(text: str) -> dict[str, str]:
     return found
 
 
-def _whole(evidence: Evidence, path: str, parse: Callable[[str], T]) -> Reading[T]:
-    """What ``parse`` makes of a file to its last byte: where it ends tells whether it was cut."""
-    try:
-        return Reading(parse(evidence.read(path)))
-    except Missing as exc:
-        return Reading(None, str(exc), True)
-    except (Unavailable, ValueError) as exc:
-        return Reading(None, f"{path}: {exc}" if isinstance(exc, ValueError) else str(exc))
-
-
 def _ofed(evidence: Evidence) -> Reading[ofed_info.OfedInfo]:
     # A shell that does not find the tool ends with 127; its words are understood.
     said = ask.command(evidence, "ofed_info", ofed_info.parse, ok=(0, 126, 127))
@@ -171,7 +161,7 @@ def _module_files(evidence: Evidence, machine: Machine) -> Reading[dict[str, str
     if machine.kernel.value is None:
         return Reading(None, machine.kernel.why)
     path = f"/lib/modules/{machine.kernel.value}/modules.dep"
-    found = _whole(evidence, path, modules_dep.parse)
+    found = ask.whole(evidence, path, modules_dep.parse)
     return found.map(lambda every: {name: path for name in _MODULES if (path := modules_dep.file_of(every, name))})
 
 

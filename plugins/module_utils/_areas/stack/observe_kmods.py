@@ -7,7 +7,7 @@ import re
 
 from ..._data.rdma_modules import ASKED_FOR
 from ..._evidence import ask as _ask
-from ..._evidence.sources import Evidence, Missing, Unavailable
+from ..._evidence.sources import Evidence
 from ..._ground.reading import Reading
 from ..._parse import dkms_status, modules_dep
 from ..host import boot
@@ -62,15 +62,7 @@ def systems(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _dep(evidence: Evidence, kernel: str) -> Reading[dict[str, str]]:
-    path = f"{boot.MODULES}/{kernel}/modules.dep"
-    try:
-        return Reading(modules_dep.parse(evidence.read(path)))
-    except Missing as exc:
-        return Reading(None, str(exc), True)
-    except Unavailable as exc:
-        return Reading(None, str(exc))
-    except ValueError as exc:
-        return Reading(None, f"{path}: {exc}")
+    return _ask.whole(evidence, f"{boot.MODULES}/{kernel}/modules.dep", modules_dep.parse)
 
 
 def _foreign(evidence: Evidence, running: str) -> Reading[dict[str, str]]:

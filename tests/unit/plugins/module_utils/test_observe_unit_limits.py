@@ -14,6 +14,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import systemctl_show
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.proc_limits import UNLIMITED, Limits
+from tests.gauntlet.tree import Tree
 
 UNIT = "/lib/systemd/system/docker.service"
 FIRST, LAST = "/etc/systemd/system/docker.service.d/a.conf", "/run/systemd/docker.d/z.conf"
@@ -76,8 +77,10 @@ def test_what_sets_the_managers_default(tmp_path: Path) -> None:
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_any_text_in_the_files_is_survived(first: str, last: str) -> None:
-    texts = [(FIRST, first), (LAST, last)]
-    found = unit_limits._set_by("LimitMEMLOCK", 1, texts)
+    tree = Tree()
+    tree.file(FIRST, first.encode())
+    tree.file(LAST, last.encode())
+    found = unit_limits._set_by("LimitMEMLOCK", 1, unit_limits._lines(tree, (FIRST, LAST)))
     assert found.value == 1
     assert bool(found.line) == bool(found.path)
 
