@@ -21,7 +21,7 @@ from ..._nccl.problem import ERROR, WARNING, Problem, short
 from ..._nccl.release import NEWEST, Release, release, shown
 from . import check_harm, named_files
 from .check_library import NO_LIBRARY
-from .facts import HostFacts
+from .facts import NOWHERE, HostFacts
 
 _LINES = "nccl.conf.lines"
 _DOUBTS = "nccl.conf.doubts"
@@ -38,7 +38,8 @@ def judge(here: HostFacts) -> Iterator[Check]:
     """nccl.conf.lines, .doubts and .taken."""
     text = here.conf.value
     proof = here.asked.proof.value
-    if text is None and "directory" in here.conf.why and proof is not None and not proof.taken:
+    folder = "directory" in here.conf.why and proof is not None and not proof.taken
+    if text is None and (folder or here.conf.why.startswith(NOWHERE)):
         yield from _unread(here)
         return
     if text is None:
@@ -62,7 +63,7 @@ def judge(here: HostFacts) -> Iterator[Check]:
 
 
 def _unread(here: HostFacts) -> Iterator[Check]:
-    """A folder in place of the file: NCCL takes nothing and says nothing."""
+    """A folder in place of the file, or a link to nowhere: NCCL takes nothing and says nothing."""
     why = here.conf.why
     for entry in (_LINES, _DOUBTS):
         yield skipped(entry, SYSTEM_FILE, why)

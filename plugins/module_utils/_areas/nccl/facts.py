@@ -18,6 +18,7 @@ from ..._parse._nccl_facts import NcclLog, summary
 from ..._parse.nccl_copies import Copy
 from .named_files import Named
 
+NOWHERE = "the file is a link to"
 NOT_GIVEN = "nobody gave a log of NCCL"
 Settings = Dict[str, str]
 

@@ -21,7 +21,7 @@ from ..._parse._nccl_facts import NcclLog
 from ..machine.facts import Machine
 from ..stack import observe as stack
 from . import named_files, observe_rdma
-from .facts import HostFacts, NcclFacts, not_given
+from .facts import NOWHERE, HostFacts, NcclFacts, not_given
 from .observe_host import look_at, package
 
 LOG = "nccl_log"
@@ -68,8 +68,11 @@ def _written(here: HostFacts) -> Mapping[str, str]:
 
 
 def _conf(evidence: Evidence) -> Reading[str]:
-    """The file as its bytes are: NCCL drops no blank and no carriage return of it."""
-    return ask.data(evidence, SYSTEM_FILE).map(as_text)
+    """The file as its bytes are: NCCL drops no blank and no carriage return of it. A link to nowhere is somebody's
+    file all the same, and NCCL goes on without it."""
+    found = ask.data(evidence, SYSTEM_FILE).map(as_text)
+    target = ask.link(evidence, SYSTEM_FILE).value if found.missing else None
+    return found if target is None else Reading(None, f"{NOWHERE} {target}, where no file is")
 
 
 def _log(evidence: Evidence) -> Reading[NcclLog]:
