@@ -22,6 +22,8 @@ _BY_DEVICE = {*rdma_modules.DRIVERS, *rdma_modules.DRIVERS.values(), *boot_sourc
 # A package's own file: the next upgrade writes it anew.
 _PACKAGED = ("/usr/lib/", "/lib/")
 _LAST = "/etc/sysctl.d/zz-site.conf"
+# What more of harms nobody, whoever gives it.
+_ANYBODYS = "LimitMEMLOCK"
 # What systemd calls a unit that nothing starts at boot.
 _NOT_AT_BOOT = ("disabled", "masked", "masked-runtime", "enabled-runtime")
 
@@ -107,7 +109,10 @@ def _unless_kept_out(modules: ModuleFacts) -> Iterator[Check]:
     for name in modules.rivals.value or ():
         if modules.kept_out.value is not None and name not in modules.kept_out.value:
             cause = f"nothing in modprobe.d or on the kernel's command line keeps {name} out, and the kernel has it"
-            remedy = f"site.yml writes it (host_tuning_blacklist), or `blacklist {name}` in /etc/modprobe.d by hand"
+            remedy = (
+                f"add the line `blacklist {name}` to /etc/modprobe.d/no-{name}.conf (host_tuning does), and build the"
+            )
+            remedy += " initramfs anew"
             observed = "may take the GPUs at the next boot"
             yield failed(_MODULES, name, observed, "kept out", CAPABILITY, cause=cause, remedy=remedy)
 
@@ -182,12 +187,15 @@ def _another_program(files: UnitFiles) -> Iterator[Check]:
 
 
 def _lowered(files: UnitFiles, told: Collection[str]) -> Iterator[Check]:
-    """Limits that a later file takes back from one of ours; those that a process has already are ``told`` elsewhere."""
-    ours = {line.key: line for line in files.lines if "ibready" in line.path and "Limit" in line.key}
+    """Limits that a later file takes back from one of ours, or locked memory from the package's; those that a process
+    has already are ``told`` elsewhere."""
+    given = {line.key: line for line in files.lines if line.key.endswith(_ANYBODYS) and line.path.startswith(_PACKAGED)}
+    given.update({line.key: line for line in files.lines if "ibready" in line.path and "Limit" in line.key})
     last = {line.key: line for line in files.lines}
-    for key, line in ours.items():
+    for key, line in given.items():
         now = last[key]
-        if _amount(now.value) >= _amount(line.value) or key.partition("Limit")[2] in told:
+        lower = any(mine < wanted for mine, wanted in zip(_amounts(now.value), _amounts(line.value)))
+        if not lower or key.partition("Limit")[2] in told:
             continue
         cause = f"{now.path} says `{now.line}`, and is read after {line.path}"
         remedy = f"take `{now.line}` out of {now.path}, then `systemctl daemon-reload`"
@@ -195,9 +203,13 @@ def _lowered(files: UnitFiles, told: Collection[str]) -> Iterator[Check]:
         yield failed(_SERVICES, files.name, observed, line.value, CAPABILITY, cause=cause, remedy=remedy)
 
 
-def _amount(text: str) -> float:
-    """A limit in systemd's words, the soft one of two; 0 for an empty one, which takes the line back."""
-    word = text.partition(":")[0].strip()
+def _amounts(text: str) -> tuple[float, float]:
+    """The soft and the hard limit in systemd's words; 0 for an empty one, which takes the line back."""
+    soft, _colon, hard = text.partition(":")
+    return _amount(soft.strip()), _amount((hard or soft).strip())
+
+
+def _amount(word: str) -> float:
     if word == "infinity":
         return math.inf
     number, unit = word.rstrip("KMGTPE"), word[-1:]

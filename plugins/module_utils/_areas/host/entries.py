@@ -291,7 +291,7 @@ ENTRIES = declare(
             "a file of modprobe.d was written or emptied after the module was loaded",
         ),
         "name the module in a file of /etc/modules-load.d (role ibready.cluster.rdma)",
-        ("lsmod", "/etc/modules-load.d|/etc/rdma/modules", "/etc/modprobe.d"),
+        ("lsmod", "/etc/modules-load.d|/etc/rdma/modules"),
     ),
     warning(
         "host.boot.services",

@@ -25,7 +25,7 @@ def judge(linker: Linker, driver: Reading[Driver], machine: Machine) -> Iterator
     """stack.linker.*"""
     gpus = check_scope.with_kernel(machine).then(check_scope.with_gpu(machine))
     yield from gpus.judge(_DRIVER, lambda: [_libraries(linker, driver, machine)])
-    yield from check_scope.outside_container(machine).judge(_PRELOAD, lambda: [_preload(linker.preload)])
+    yield from check_scope.outside_container(machine).judge(_PRELOAD, lambda: [_preload(linker)])
 
 
 def _libraries(linker: Linker, driver: Reading[Driver], machine: Machine) -> Check:
@@ -37,7 +37,7 @@ def _libraries(linker: Linker, driver: Reading[Driver], machine: Machine) -> Che
     if not taken:
         return skipped(_DRIVER, _HOST, "the linker knows no library of the driver: jobs run in containers")
     names = [model.names[0] for model in machine.gpus.value or () if model and model.names]
-    odd = [one for one in taken if one.release and not _fits(one.release, release, names)]
+    odd = [one for one in taken if one.release and not _fits(one, release, names)]
     expected = f"those of driver {release}"
     if odd:
         observed = few([f"{one.name} is {one.path} ({one.release})" for one in odd], _SHOWN)
@@ -48,13 +48,13 @@ def _libraries(linker: Linker, driver: Reading[Driver], machine: Machine) -> Che
     return passed(_DRIVER, _HOST, f"{len(taken)} libraries", expected, CAPABILITY)
 
 
-def _fits(release: str, driver: str, gpus: list[str]) -> bool:
-    """The driver's own, or one of forward compatibility, which is newer."""
-    if numbers(release) == numbers(driver):
+def _fits(one: Loaded, driver: str, gpus: list[str]) -> bool:
+    """The driver's own, or one of forward compatibility: newer, and in the folder that its packages have."""
+    if numbers(one.release) == numbers(driver):
         return True
-    return cuda_rules.branch(release) > cuda_rules.branch(driver) and (
-        cuda_rules.forward(driver, release, gpus, ())[0] is not False
-    )
+    newer = cuda_rules.branch(one.release) > cuda_rules.branch(driver)
+    compat = posixpath.dirname(one.path).endswith("/compat")
+    return newer and compat and cuda_rules.forward(driver, one.release, gpus, ())[0] is not False
 
 
 def _cause(one: Loaded) -> str:
@@ -69,14 +69,16 @@ def _remedy(one: Loaded) -> str:
     return f"take {folder} out of {one.by}, then run `ldconfig`" if one.by else ""
 
 
-def _preload(preload: Reading[str]) -> Check:
-    expected = "nothing that is loaded into every process"
-    if preload.value is None:
-        if preload.missing:
-            return passed(_PRELOAD, PRELOAD, "no such file", expected, CAPABILITY)
+def _preload(linker: Linker) -> Check:
+    expected, preload = "nothing that is loaded into every process", linker.preload
+    if linker.taken.value is None:
+        make = skipped if linker.taken.missing else unknown
+        return make(_PRELOAD, PRELOAD, linker.taken.why or "nobody looked")
+    if preload.value is None and not preload.missing:
         return unknown(_PRELOAD, PRELOAD, preload.why or "nobody looked")
-    words = [word for line in preload.value.split("\n") for word in line.partition("#")[0].replace(":", " ").split()]
+    lines = (preload.value or "").split("\n")
+    words = [word for line in lines for word in line.partition("#")[0].replace(":", " ").split()]
     if not words:
-        return passed(_PRELOAD, PRELOAD, "an empty file", expected, CAPABILITY)
+        return passed(_PRELOAD, PRELOAD, "no library in it" if preload.known else "no such file", expected, CAPABILITY)
     cause = f"{PRELOAD} loads it into every program, also into each rank and into NCCL's threads"
     return failed(_PRELOAD, PRELOAD, few(words, _SHOWN), expected, CAPABILITY, cause=cause)

@@ -153,7 +153,7 @@ ENTRIES = declare(
         "that is built for another libc ends them.",
         ("a profiler, an audit tool or malware wrote the file",),
         "see whose library it is (`dpkg -S`, `rpm -qf`), and take its line out of /etc/ld.so.preload",
-        ("/etc/ld.so.preload",),
+        ("ldconfig",),
     ),
     warning(
         "stack.packages.held",
