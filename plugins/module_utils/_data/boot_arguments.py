@@ -18,6 +18,9 @@ WORDS = {
     "nox2apic": "interrupts for CPUs above 255",
     "mce=off": "reports of memory and processor errors",
     "nomce": "reports of memory and processor errors",
+    "pcie_aspm=force": "PCI Express links that stay awake (ASPM)",
+    "pcie_aspm.policy=powersave": "PCI Express links that stay awake (ASPM)",
+    "pcie_aspm.policy=powersupersave": "PCI Express links that stay awake (ASPM)",
 }
 # The same of a number below this.
 FEWER = {

@@ -45,6 +45,14 @@ IDLE, ACTIVE = "gpu_idle", "Active"
 # of 470 to 610, which show 0 to 2 %; and a desktop on a small card.
 MEMORY_OWN = 0.05
 MEMORY_OWN_MIB = 4096
+# Of the window through which HCAs and CPUs reach a GPU's memory (BAR1) this share may be taken; a GPU that is so busy
+# (per cent) has work. Source: inferred; the first: nvidia-smi's manual, "BAR1 Memory Usage".
+BAR1_FULL = 0.97
+BUSY = 90
+# Beside those of each GPU. Source: the driver's README, "device nodes"; confirmed: 0666 unless NVreg_DeviceFileMode.
+DEVICE_FILES = ("/dev/nvidiactl", "/dev/nvidia-uvm")
+ALL_MAY = 0o006
+GROUP_MAY = 0o060
 # Where the memory of a GPU is a NUMA node of the host (Grace): nvidia-smi's "Addressing Mode";
 # NVIDIA's Grace Hopper tuning guide, confirmed.
 SHARED_WITH_KERNEL = ("ATS", "NUMA")

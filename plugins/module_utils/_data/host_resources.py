@@ -6,6 +6,23 @@ from __future__ import annotations
 # MemAvailable below this share of MemTotal: a job that starts now is killed before it has pinned its
 # buffers. source: inferred; the kernel's own estimate of what can be had without swapping (proc(5)).
 MEMORY_GONE = 0.02
+# Who holds memory that is gone, by the line of /proc/meminfo (proc(5); confirmed): what it is, and what to do.
+HOLDERS = {
+    "Hugetlb": ("huge pages keep {}, used or not (vm.nr_hugepages)", "lower vm.nr_hugepages where nobody uses them"),
+    "SUnreclaim": (
+        "the kernel itself keeps {} in slabs that it cannot give back (SUnreclaim): a driver or a file system leaks",
+        "`slabtop -o -s c` names the cache; drain the host and reboot it, update what owns the cache",
+    ),
+    "Shmem": (
+        "shared memory and file systems in memory keep {} (Shmem)",
+        "`df -h -t tmpfs`, `ipcs -m`; delete what ended jobs left there",
+    ),
+    "PageTables": (
+        "page tables keep {}: processes map much in small pages",
+        "`grep VmPTE /proc/*/status | sort -k2 -n | tail`; end what does not belong there",
+    ),
+    "Percpu": ("the kernel keeps {} for its CPUs (Percpu): control groups leak", "drain the host and reboot it"),
+}
 # Below this share swap in use, or tasks that wait for memory, show that the host lives on it.
 MEMORY_SHORT = 0.10
 # Share of swap in use that counts as heavy.

@@ -75,6 +75,8 @@ class Gpu:
     memory_used: str = ""
     programs: str = ""  # how many it lists
     bar1_total_mib: int | None = None
+    bar1_used: str = ""
+    utilization: str = ""
     pcie: Pcie = field(default_factory=Pcie)
     clocks_events: dict[str, str] | None = None
     power_limit: str = ""

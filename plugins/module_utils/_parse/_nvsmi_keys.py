@@ -61,7 +61,8 @@ SECTIONS: dict[str, dict[str, str]] = {
     },
     "bank remap availability histogram": {"none": "banks_without_spare"},
     "fb memory usage": {"total": "memory_total", "used": "memory_used"},
-    "bar1 memory usage": {"total": "bar1_total"},
+    "bar1 memory usage": {"total": "bar1_total", "used": "bar1_used"},
+    "utilization": {"gpu": "utilization"},
     "gpu power readings": {
         "current power limit": "power_limit",
         "default power limit": "power_default",

@@ -43,6 +43,8 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "memory_total": ("fb_memory_usage/total",),
     "memory_used": ("fb_memory_usage/used",),
     "bar1_total": ("bar1_memory_usage/total",),
+    "bar1_used": ("bar1_memory_usage/used",),
+    "utilization": ("utilization/gpu_util",),
     "power_limit": ("gpu_power_readings/current_power_limit", "power_readings/power_limit"),
     "power_default": (
         "gpu_power_readings/default_power_limit",

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .._ground.text import ParseError, flat_lines
 
@@ -12,17 +12,19 @@ from .._ground.text import ParseError, flat_lines
 UNLIMITED = 2**64 - 1
 _MEMLOCK = re.compile(r"Max locked memory (\S{1,20}) (\S{1,20})")
 _NOFILE = re.compile(r"Max open files (\S{1,20}) (\S{1,20})")
+_ANY = re.compile(r"Max ([a-z ]{1,40}) (unlimited|[0-9]{1,20}) (?:unlimited|[0-9]{1,20})(?: [a-z]{1,20})?")
 _NUMBER = re.compile(r"[0-9]{1,20}")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Soft and hard limits: bytes that may be locked, files that may be open."""
+    """Soft and hard limits: bytes that may be locked, files that may be open. ``soft``: of every line, by its name."""
 
     memlock_soft: int
     memlock_hard: int
     nofile_soft: int
     nofile_hard: int
+    soft: dict[str, int] = field(default_factory=dict, compare=False)
 
 
 def parse(text: str) -> Limits:
@@ -30,7 +32,8 @@ def parse(text: str) -> Limits:
     lines = flat_lines(text)
     memlock = _line(lines, _MEMLOCK, "Max locked memory")
     nofile = _line(lines, _NOFILE, "Max open files")
-    return Limits(*memlock, *nofile)
+    soft = {match.group(1): number(match.group(2)) for match in filter(None, map(_ANY.fullmatch, lines))}
+    return Limits(*memlock, *nofile, soft)
 
 
 def number(text: str) -> int:

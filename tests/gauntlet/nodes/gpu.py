@@ -44,6 +44,10 @@ def add(tree: Tree, node: Node) -> None:
 </nvidia_smi_log>
 """
     tree.command("nvsmi_xml", xml + more.get("after_smi", ""), rc=more.get("smi_status", 0))
+    for name in (*(str(card.index) for card in node.cards), "ctl", "-uvm"):
+        mode = more.get("modes", {}).get(f"nvidia{name}", "0666")
+        tree.file(f"/dev/nvidia{name}", b"", mode=int(mode, 8))
+    tree.file("/proc/driver/nvidia/params", "DeviceFileUID: 0\nDeviceFileGID: 0\nDeviceFileMode: 438\n")
 
 
 def bus_id(card: Card) -> str:
@@ -154,6 +158,9 @@ def _render(node: Node, card: Card) -> str:
 \t\t\t<pending_ecc>Enabled</pending_ecc>
 \t\t</ecc_mode>
 {_bits() if model.architecture == "Volta" else _errors(no)}
+\t\t<utilization>
+\t\t\t<gpu_util>0 %</gpu_util>
+\t\t</utilization>
 \t\t<retired_pages>
 \t\t\t<multiple_single_bit_retirement>
 \t\t\t\t<retired_count>{pages}</retired_count>

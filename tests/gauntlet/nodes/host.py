@@ -39,6 +39,15 @@ _SYSCTLS = {
         for name, value in (("arp_announce", 2), ("arp_ignore", 1), ("rp_filter", 2))
     },
 }
+_KERNELS = {
+    "kernel.pid_max": 4194304,
+    "kernel.threads-max": 16504064,
+    "net.core.somaxconn": 4096,
+    "net.ipv4.ip_local_port_range": "32768\t60999",
+    "net.ipv4.tcp_rmem": "4096\t131072\t6291456",
+    "vm.overcommit_memory": 0,
+}
+_CLOCKS = {"scaling_cur_freq": 3492118, "scaling_max_freq": 3800000, "cpuinfo_max_freq": 3800000}
 _POLICY = {"vm.zone_reclaim_mode": 0, "kernel.numa_balancing": 0}
 # Modules with their users, as lsmod has them.
 _RDMA = {
@@ -78,13 +87,16 @@ def _kernel(tree: Tree, node: Node) -> None:
         for number in range(_CPUS):
             base = f"/sys/devices/system/cpu/cpufreq/policy{number}"
             tree.file(f"{base}/scaling_governor", more.get("governor", "performance"))
+            for clock, khz in _CLOCKS.items():
+                tree.file(f"{base}/{clock}", str(khz))
+        tree.file("/sys/module/pcie_aspm/parameters/policy", "[default] performance powersave powersupersave")
     passthrough = "iommu.passthrough=1" if node.machine == "aarch64" else "intel_iommu=on iommu=pt"
     asked = "" if node.virtual or _rocky(node) else f" {passthrough}"
     root = f"BOOT_IMAGE=/vmlinuz-{node.kernel} root=/dev/mapper/vg0-root ro{asked}"
     tree.file("/proc/cmdline", more.get("cmdline", f"{root} quiet"))
     tree.file("/proc/sys/kernel/numa_balancing", str(more.get("numa_balancing", 0)))
     tree.file("/proc/sys/vm/zone_reclaim_mode", str(more.get("zone_reclaim", 0)))
-    for name, value in {**_SYSCTLS, **more.get("sysctls", {})}.items():
+    for name, value in {**_KERNELS, **_SYSCTLS, **more.get("sysctls", {})}.items():
         tree.file(f"/proc/sys/{name.replace('.', '/')}", str(value))
     usual = {"gb200-nvl72-node": "none", "hgx-h200-8-roce": "on"}.get(node.name, "off")
     secure = more.get("secure_boot", usual)
@@ -260,8 +272,20 @@ def _limits(memlock: str) -> str:
     return (
         line("Limit", "Soft Limit", "Hard Limit", "Units")
         + line("Max cpu time", "unlimited", "unlimited", "seconds")
+        + line("Max file size", "unlimited", "unlimited", "bytes")
+        + line("Max data size", "unlimited", "unlimited", "bytes")
+        + line("Max stack size", 8388608, "unlimited", "bytes")
+        + line("Max core file size", 0, "unlimited", "bytes")
+        + line("Max resident set", "unlimited", "unlimited", "bytes")
+        + line("Max processes", 8252032, 8252032, "processes")
         + line("Max open files", 131072, 1048576, "files")
         + line("Max locked memory", memlock, memlock, "bytes")
+        + line("Max address space", "unlimited", "unlimited", "bytes")
+        + line("Max file locks", "unlimited", "unlimited", "locks")
+        + line("Max pending signals", 8252032, 8252032, "signals")
+        + line("Max msgqueue size", 819200, 819200, "bytes")
+        + line("Max nice priority", 0, 0, "")
+        + line("Max realtime priority", 0, 0, "")
         + line("Max realtime timeout", "unlimited", "unlimited", "us")
     )
 

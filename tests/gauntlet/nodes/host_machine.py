@@ -98,6 +98,8 @@ def _memory(tree: Tree, node: Node) -> None:
         tree.file(f"{_NODE}/node{number}/meminfo", f"Node {number} MemTotal: {size:>14} kB\n")
     total = sum(sizes)
     lines = {"MemTotal": total, "MemFree": total // 20, "MemAvailable": total // 10 * 9, "Cached": total // 10 * 8}
+    lines |= {"AnonPages": total // 50, "Slab": total // 90, "SUnreclaim": total // 100, "PageTables": total // 1000}
+    lines |= {"CommitLimit": total // 2, "Committed_AS": total // 25, "Percpu": total // 4000, "HardwareCorrupted": 0}
     lines |= {"SwapTotal": 8 * _GIB, "SwapFree": 8 * _GIB - 2048, "HugePages_Total": 0, "Hugepagesize": 2048}
     units = {name: "" if name.startswith("HugePages") else " kB" for name in lines}
     tree.file("/proc/meminfo", "".join(f"{name + ':':<16}{size:>10}{units[name]}\n" for name, size in lines.items()))

@@ -95,6 +95,8 @@ def _network(tree: Tree, node: Node) -> None:
         )
     ]
     tree.command("ip_addr", json.dumps([*interfaces, *stack_gds.interfaces(node)]))
+    tree.file("/sys/class/net/eth0/speed", "25000")
+    tree.file("/sys/class/net/eth0/duplex", "full")
     route = {"dst": PEER, "dev": "eth0", "prefsrc": ADDRESS, "flags": []}
     tree.command(f"ip_route@{PEER}", json.dumps([route]))
 

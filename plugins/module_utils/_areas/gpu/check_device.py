@@ -24,10 +24,12 @@ _UNIFORM = "gpu.device.uniform"
 _LOST = "gpu.device.lost"
 _INFOROM = "gpu.device.inforom"
 _ANSWERS = "gpu.device.answers"
+_FILES = "gpu.device.files"
 
 _OFF_BUS = "a GPU is not even on the PCI bus: it fell off, or has no power"
 _LEFT_OUT = "a GPU is on the PCI bus, and nvidia-smi leaves it out: its start failed, see dmesg"
 _FIELDS_SHOWN = 3
+_MODE_SET = "`grep -rn -e DeviceFile -e nvidia /etc/modprobe.d /etc/udev/rules.d` shows who set it: take that out"
 _GONE = (nvsmi_error.LOST, nvsmi_error.HANDLE)
 
 
@@ -40,7 +42,7 @@ def none_there(expect: Expectations) -> Check | None:
 
 
 def judge(seen: Scope) -> Iterator[Check]:
-    """gpu.device.count, answers, model, uniform, lost and inforom."""
+    """gpu.device.count, answers, model, uniform, lost, inforom and files."""
     error = seen.facts.error
     if error is None or error.error == nvsmi_error.NO_DEVICE:
         yield _count(seen)
@@ -50,6 +52,30 @@ def judge(seen: Scope) -> Iterator[Check]:
         yield from _model(seen)
         yield _uniform(seen)
         yield from _inforom(seen)
+        yield from _files(seen)
+
+
+def _files(seen: Scope) -> list[Check]:
+    """Whom the driver's parameter DeviceFileGID names may be the only ones."""
+    tally, group = Tally(_FILES, "device files"), seen.facts.group
+    for path, mode in seen.facts.files.items():
+        if mode.value is None:
+            if mode.missing:
+                tally.left_out(path, "the driver makes it at the first use")
+            else:
+                tally.unsure(path, mode.why)
+        elif mode.value & drivers.ALL_MAY == drivers.ALL_MAY:
+            tally.good(path)
+        elif mode.value & drivers.GROUP_MAY == drivers.GROUP_MAY and group.value is None and not group.missing:
+            tally.unsure(path, group.why)
+        elif mode.value & drivers.GROUP_MAY == drivers.GROUP_MAY and group.value:
+            tally.left_out(path, f"the site gave it to a group of its own (DeviceFileGID {group.value})")
+        else:
+            observed = f"{path} has mode {mode.value & 0o777:04o}"
+            tally.fail(
+                path, observed, "0666", CAPABILITY, remedy=f"{_MODE_SET}; until the next boot `chmod 0666 {path}`"
+            )
+    return tally.checks("open to jobs", CAPABILITY, nothing="the driver made no device file yet")
 
 
 def _count(seen: Scope) -> Check:

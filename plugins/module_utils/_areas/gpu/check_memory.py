@@ -27,6 +27,7 @@ from .check_scope import (
     shown_by_equals,
     subject,
 )
+from .facts import is_orphaned
 
 _MODE = "gpu.ecc.mode"
 _PENDING = "gpu.ecc.pending"
@@ -40,10 +41,12 @@ _SPARE = "gpu.rows.spare"
 _PAGES_PENDING = "gpu.pages.pending"
 _PAGES = "gpu.pages.retired"
 _HELD = "gpu.memory.held"
+_BAR1 = "gpu.memory.bar1"
+_LOAD = "gpu.load.program"
 
 
 def judge(seen: Scope) -> Iterator[Check]:
-    """gpu.ecc.*, gpu.rows.*, gpu.pages.*, gpu.memory.*."""
+    """gpu.ecc.*, gpu.rows.*, gpu.pages.*, gpu.memory.*, gpu.load.*."""
     yield from _mode(seen)
     yield from each(seen, _PENDING, "ECC mode", lambda gpu: gpu.ecc, _pending, "as now")
     yield from _errors(seen)
@@ -55,6 +58,10 @@ def judge(seen: Scope) -> Iterator[Check]:
     yield from each(
         seen, _HELD, "memory in use", lambda gpu: gpu.memory_used, partial(_held, seen), "none without a program"
     )
+    most = f"at most {drivers.BAR1_FULL:.0%}"
+    yield from each(seen, _BAR1, "BAR1 in use", attrgetter("bar1_used"), partial(_bar1, most), most, newer=True)
+    load = attrgetter("utilization")
+    yield from each(seen, _LOAD, "utilization", load, partial(_load, seen), "none without a program", newer=True)
 
 
 def _mode(seen: Scope) -> Iterator[Check]:
@@ -204,6 +211,34 @@ def _pages(seen: Scope) -> Iterator[Check]:
     cause = "{} memory pages were taken out of use: NVIDIA replaces such a GPU"
     judge = none_of(_PAGES, cause, most)
     yield from each(seen, _PAGES, "page retirement", total, judge, f"at most {most}")
+
+
+def _bar1(most: str, gpu: Gpu, text: str) -> Check | None:
+    used, total = number(text), gpu.bar1_total_mib
+    if used is None or not total:
+        raise ValueError(text)
+    if used <= drivers.BAR1_FULL * total:
+        return None
+    return failed(_BAR1, subject(gpu), f"{used} of {total} MiB of BAR1", most, CAPABILITY)
+
+
+def _load(seen: Scope, gpu: Gpu, text: str) -> Check | None:
+    """Busy at two looks, and no program is listed whose work it is."""
+    if number(text) is None:
+        raise ValueError(text)
+    if not is_orphaned(gpu) or gpu.clocks_events is None or gpu.clocks_events.get(drivers.IDLE) == drivers.ACTIVE:
+        return None
+    if seen.machine.holds_part:
+        raise LeftOut(f"programs outside of this container are not seen ({seen.machine.holds_part})")
+    if gpu.virtualization.lower() == drivers.VGPU:
+        raise LeftOut("a virtual GPU does not tell of programs")
+    if gpu.persistence == ON_OR_OFF[1]:
+        raise LeftOut("without persistence mode nvidia-smi itself starts the GPU, and counts that")
+    if seen.facts.later.value is None:
+        raise Unsure(f"{text}, and nobody could look again: {seen.facts.later.why}")
+    if not any(is_orphaned(other) for other in seen.facts.later.value.gpus if other.address == gpu.address):
+        return None
+    return failed(_LOAD, subject(gpu), f"busy ({text}), with no program", "idle", CAPABILITY)
 
 
 def _held(seen: Scope, gpu: Gpu, text: str) -> Check | None:

@@ -99,6 +99,16 @@ ENTRIES = declare(
         (_SMI,),
     ),
     error(
+        "gpu.device.files",
+        "Jobs may open the device files of every GPU",
+        "Programs open /dev/nvidia0 and the like as ordinary users. A site may give them to a group of its own by the "
+        "driver's parameters NVreg_DeviceFileGID and NVreg_DeviceFileMode.",
+        ("a parameter of the driver, a rule of udev or somebody's chmod took the right away",),
+        "`ls -l /dev/nvidia*`; `grep -rn -e DeviceFile -e nvidia /etc/modprobe.d /etc/udev/rules.d` shows who set the "
+        "mode: take that out, then `chmod 0666` until the next boot",
+        (_SMI, "/dev/nvidia*"),
+    ),
+    error(
         "gpu.device.reset",
         "No GPU waits for a reset or a reboot",
         "After some errors the driver takes no new work until the GPU was reset.",
@@ -277,6 +287,23 @@ ENTRIES = declare(
             "a program that was killed has not ended: it hangs in the driver",
             "a debugger or a monitor keeps a context open",
         ),
+        "`fuser -v /dev/nvidia*` names who has the device open; end it, or reset the GPU on a drained node",
+        (_SMI,),
+    ),
+    warning(
+        "gpu.memory.bar1",
+        "The window to a GPU's memory (BAR1) has room",
+        "GPUDirect RDMA, GDRCopy and GPUDirect Storage map GPU memory into BAR1. Where it is full, registration fails "
+        "(Cannot allocate memory), or NCCL goes through host memory.",
+        ("a program that was killed, or that still runs, keeps its mappings",),
+        "`fuser -v /dev/nvidia*` names who has the device open; end it, or reset the GPU on a drained node",
+        (_SMI,),
+    ),
+    warning(
+        "gpu.load.program",
+        "No GPU is busy while no program runs on it",
+        "The next program shares the GPU with it and is slow. It counts where two looks find it.",
+        ("a program that was killed left work on the GPU, or the GPU hangs in a kernel",),
         "`fuser -v /dev/nvidia*` names who has the device open; end it, or reset the GPU on a drained node",
         (_SMI,),
     ),

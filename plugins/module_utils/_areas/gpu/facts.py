@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypedDict
 
+from ..._data.drivers import BUSY
 from ..._ground.reading import Reading, as_json
-from ..._parse._nvsmi import Gpu, Nvsmi, degrees
+from ..._parse._nvsmi import Gpu, Nvsmi, degrees, number
 from ..._parse.dmesg import Xid
 from ..._parse.nvsmi_error import NvsmiError
 
@@ -59,6 +60,8 @@ class GpuFacts:
     ``status``: its exit status. ``persistenced``: what systemd says of the persistence daemon,
     asked only where a GPU's persistence mode is off. ``log_cut``: the kernel's log, from which
     ``xids`` are, ends within a line. ``log_lost``: its beginning is lost. ``uptime_s``: seconds since boot.
+    ``files``: permissions of the device files. ``group``: to whose group the driver gives them (0: root). ``later``:
+    a second look, where a GPU was busy without a program.
     """
 
     smi: Reading[Nvsmi] = field(default_factory=Reading)
@@ -71,6 +74,9 @@ class GpuFacts:
     log_cut: bool = False
     log_lost: bool = False
     uptime_s: Reading[float] = field(default_factory=Reading)
+    files: dict[str, Reading[int]] = field(default_factory=dict)
+    group: Reading[int] = field(default_factory=Reading)
+    later: Reading[Nvsmi] = field(default_factory=Reading)
 
     def to_dict(self) -> GpuReported:
         smi = self.smi.value
@@ -85,6 +91,11 @@ class GpuFacts:
             "module": as_json(self.module.value) if self.module.value else None,
             "xids": [as_json(xid) for xid in self.xids.value or ()],
         }
+
+
+def is_orphaned(gpu: Gpu) -> bool:
+    """Whether it is busy, and nvidia-smi lists no program."""
+    return (number(gpu.utilization) or 0) >= BUSY and number(gpu.programs) == 0
 
 
 def _shown(gpu: Gpu) -> Card:

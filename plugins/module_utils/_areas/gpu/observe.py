@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Callable
 
 from ..._data import drivers
+from ..._data.ib_counters import PAUSE_S
 from ..._evidence import ask
 from ..._evidence.sources import Evidence, Unavailable
 from ..._ground.command import Output
@@ -18,10 +19,12 @@ from ..._parse._nvsmi import Nvsmi
 from ..._parse.dmesg import Dmesg, Xid
 from ..._parse.nvsmi_error import NvsmiError
 from ..machine.facts import Machine
-from .facts import GpuFacts, Module
+from .facts import GpuFacts, Module, is_orphaned
 
 PROC = "/proc/driver/nvidia/version"
 MODULE = "/sys/module/nvidia/version"
+PARAMS = "/proc/driver/nvidia/params"
+_GROUP = re.compile(r"^DeviceFileGID: ([0-9]{1,10})$", re.MULTILINE)
 # The best source first. Bundles of other makers may hold an excerpt or an error alone.
 _SOURCES: tuple[tuple[str, Callable[[str], Nvsmi]], ...] = (
     ("nvsmi_xml", nvsmi_xml.parse),
@@ -54,6 +57,11 @@ def observe(evidence: Evidence, machine: Machine) -> GpuFacts:
         return GpuFacts()
     answer = ask_nvidia_smi(evidence)
     log = ask.command(evidence, "dmesg", dmesg.parse)
+    gpus = answer.smi.value.gpus if answer.smi.value else ()
+    files = [
+        *(f"/dev/nvidia{gpu.minor}" for gpu in gpus if gpu.minor.isdecimal()),
+        *(drivers.DEVICE_FILES if gpus else ()),
+    ]
     return GpuFacts(
         smi=answer.smi,
         source=answer.source,
@@ -65,7 +73,26 @@ def observe(evidence: Evidence, machine: Machine) -> GpuFacts:
         log_cut=log.value is not None and log.value.cut,
         uptime_s=ask.file(evidence, "/proc/uptime", to_uptime),
         log_lost=log.value is not None and bool(log.value.beginning_lost),
+        files={path: ask.mode(evidence, path) for path in files},
+        group=ask.file(evidence, PARAMS, _group),
+        later=_again(evidence) if any(is_orphaned(gpu) for gpu in gpus) else Reading(),
     )
+
+
+def _again(evidence: Evidence) -> Reading[Nvsmi]:
+    """What has just ended is still counted: a moment later it is not."""
+    try:
+        later, _seconds = evidence.again(PAUSE_S)
+    except Unavailable as exc:
+        return Reading(None, str(exc))
+    return ask_nvidia_smi(later).smi
+
+
+def _group(text: str) -> int:
+    found = _GROUP.search(text)
+    if found is None:
+        raise ValueError("no line DeviceFileGID")
+    return int(found.group(1))
 
 
 def no_gpu_on_bus(machine: Machine) -> bool:

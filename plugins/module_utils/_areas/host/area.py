@@ -13,6 +13,7 @@ from . import (
     check_boot,
     check_cpus,
     check_disks,
+    check_floors,
     check_kernel,
     check_log,
     check_memory,
@@ -23,6 +24,7 @@ from . import (
     observe_bmc,
     observe_boot,
     observe_disks,
+    observe_floors,
     observe_kernel,
     observe_modules,
     observe_name,
@@ -39,6 +41,7 @@ def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Chec
         *check_kernel.judge(facts, machine),
         *check_memory.judge(facts, machine),
         *check_cpus.judge(facts, machine),
+        *check_floors.judge(facts, machine),
         *check_disks.judge(facts, machine),
         *check_modules.judge(facts, machine),
         *check_log.judge(facts, machine, expect),
@@ -53,12 +56,14 @@ def judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Chec
 def observe(evidence: Evidence, machine: Machine, expect: Expectations) -> HostFacts:
     """Each room from its own sources."""
     sharp = expect.get("sharp_manager")
+    services = observe_services.observe(evidence, sharp is not None and sharp.value)
     return HostFacts(
         kernel=observe_kernel.observe(evidence, machine),
         modules=observe_modules.observe(evidence),
-        services=observe_services.observe(evidence, sharp is not None and sharp.value),
+        services=services,
         updates=observe_updates.observe(evidence),
         resources=observe_resources.observe(evidence),
+        floors=observe_floors.observe(evidence, services),
         disks=observe_disks.observe(evidence),
         bmc=observe_bmc.observe(evidence),
         name=observe_name.observe(evidence),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Judge a host's CPUs: all of them there, not overrun, not too hot, and with a clock that is quick to read."""
+"""Judge a host's CPUs: all of them there, not overrun and not too hot."""
 
 from __future__ import annotations
 
-from ..._data.host_resources import LOAD_PER_CPU, NODE_LACKS_CPUS, SLOW_CLOCKS, WAITING_CPU
+from ..._data.host_resources import LOAD_PER_CPU, NODE_LACKS_CPUS, WAITING_CPU
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, outcome, skipped, unknown
 from ..._ground.look import look
@@ -15,7 +15,7 @@ from .facts_machine import NumaNode, ResourceFacts
 
 
 def judge(facts: HostFacts, machine: Machine) -> list[Check]:
-    """The host.cpu.* checks but for the governor, and the clock source."""
+    """The host.cpu.* checks but for the governor and those of the table of floors."""
     found = facts.resources
     real = check_scope.real(machine).then(check_scope.outside_container(machine))
     bare = real.then(check_scope.bare_metal(machine))
@@ -23,7 +23,6 @@ def judge(facts: HostFacts, machine: Machine) -> list[Check]:
         *real.judge("host.cpu.load", lambda: [_load(found)]),
         *real.judge("host.cpu.online", lambda: [_online(found)]),
         *bare.judge("host.cpu.throttled", lambda: [_throttled(found)]),
-        *real.then(check_scope.with_gpu_or_hca(machine)).judge("host.cpu.clock", lambda: [_clock(found)]),
     ]
 
 
@@ -92,15 +91,3 @@ def _throttled(found: ResourceFacts) -> Check:
         return skipped(check, HOST, "these CPUs do not count it (thermal_throttle)")
 
     return look(check, HOST, found.throttled, judge, missing=missing)
-
-
-def _clock(found: ResourceFacts) -> Check:
-    check = "host.cpu.clock"
-
-    def judge(clock: str) -> Check:
-        if not clock:
-            return unknown(check, HOST, "the kernel names no clock source")
-        expected = "a clock that is read without leaving the program (tsc, arch_sys_counter, a hypervisor's)"
-        return outcome(clock not in SLOW_CLOCKS, check, HOST, clock, expected, CAPABILITY)
-
-    return look(check, HOST, found.clock, judge)

@@ -29,8 +29,6 @@ def judge(facts: HostFacts, machine: Machine) -> list[Check]:
         *bare.then(check_scope.with_gpu(machine)).judge("host.kernel.iommu", lambda: [_iommu(kernel, machine)]),
         *real.then(check_scope.outside_container(machine)).judge("host.kernel.arguments", lambda: [_arguments(kernel)]),
         *bare.judge("host.cpu.governor", lambda: [_governor(kernel.governors)]),
-        _zero("host.memory.numa_balancing", kernel.numa_balancing),
-        _zero("host.memory.zone_reclaim", kernel.zone_reclaim),
         *real.then(check_scope.outside_container(machine))
         .then(check_scope.with_gpu_or_hca(machine))
         .judge("host.boot.secure_boot", lambda: [_secure_boot(facts, machine)]),
@@ -138,17 +136,6 @@ def _governor(governors: Reading[dict[str, int]]) -> Check:
         return skipped(check, HOST, "this kernel does not govern the CPU clocks (no cpufreq)")
 
     return look(check, HOST, governors, judge, missing=missing)
-
-
-def _zero(check: str, reading: Reading[int]) -> Check:
-    def judge(value: int) -> Check:
-        result = passed if value == 0 else failed
-        return result(check, HOST, value, 0, CAPABILITY)
-
-    def missing() -> Check:
-        return skipped(check, HOST, "this kernel does not have the setting")
-
-    return look(check, HOST, reading, judge, missing=missing)
 
 
 def _secure_boot(facts: HostFacts, machine: Machine) -> Check:

@@ -3,7 +3,15 @@
 
 from __future__ import annotations
 
-from ..._data.host_resources import CORRECTED_A_DAY, MEMORY_GONE, MEMORY_SHORT, NODE_LACKS, SWAP_HEAVY, WAITING_MEMORY
+from ..._data.host_resources import (
+    CORRECTED_A_DAY,
+    HOLDERS,
+    MEMORY_GONE,
+    MEMORY_SHORT,
+    NODE_LACKS,
+    SWAP_HEAVY,
+    WAITING_MEMORY,
+)
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, outcome, passed, skipped
 from ..._ground.look import look
@@ -18,7 +26,7 @@ from .facts_machine import Dimm, Ecc, NumaNode, ResourceFacts
 _GIB = 1024 * 1024  # KiB
 _DAY_S = 24 * 3600
 _SHOWN = 4
-# Huge pages that keep more than this share are why nothing is left.
+# What holds more than this share is why nothing is left.
 _MUCH = 0.5
 _NO_ECC = "no driver of this kernel watches the memory for errors (EDAC)"
 
@@ -53,11 +61,14 @@ def _available(found: ResourceFacts) -> Check:
     check = "host.memory.available"
 
     def judge(memory: Memory) -> Check:
-        cause = ""
-        if memory.huge > _MUCH * memory.total:
-            cause = f"huge pages keep {_gib(memory.huge)}, used or not (vm.nr_hugepages)"
-        expected = f"at least {MEMORY_GONE:.0%} of it"
-        return outcome(not _is_gone(memory), check, HOST, _left(memory), expected, CAPABILITY, cause=cause)
+        cause = remedy = ""
+        name, most = max(memory.held.items(), key=lambda one: one[1])
+        if most > _MUCH * memory.total:
+            cause, remedy = HOLDERS[name][0].format(_gib(most)), HOLDERS[name][1]
+        words = {"cause": cause, "remedy": remedy}
+        return outcome(
+            not _is_gone(memory), check, HOST, _left(memory), f"at least {MEMORY_GONE:.0%} of it", CAPABILITY, **words
+        )
 
     return look(check, HOST, found.memory, judge)
 

@@ -92,6 +92,24 @@ ENTRIES = declare(
         ("/sys/devices/system/clocksource/clocksource0/current_clocksource",),
     ),
     error(
+        "host.floor.needed",
+        "No limit or clock of the host is so low that jobs fail or crawl",
+        "Limits and control groups of the services that start jobs, and the clock that the CPUs really have, are held "
+        "against a table (_data/floors.py): the lowest value that is no fault, and what fails below it.",
+        ("somebody lowered it, or a default that is too low was never raised",),
+        "raise the named value to what is expected",
+        ("/proc/*/limits", "systemctl_show"),
+    ),
+    warning(
+        "host.floor.usual",
+        "No setting of the host is lower than the kernel's own default or than large jobs need",
+        "Sysctls, memory that the kernel keeps, clocks, power saving, the network of logins and storage, and control "
+        "groups are held against a table (_data/floors.py): the value past which something fails, and what.",
+        ("a file of sysctl.d, a unit or a tuned profile lowers it",),
+        "raise the named value to what is expected",
+        ("/proc/sys/kernel/pid_max", "/proc/meminfo"),
+    ),
+    error(
         "host.disk.writable",
         "Services and jobs can write where they have to",
         "On /, /var, /tmp, /run, /dev/shm, where engines keep images, and what /etc/fstab mounts from disks. File "

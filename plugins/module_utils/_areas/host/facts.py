@@ -10,7 +10,7 @@ from ..._data.rdma_modules import ASKED_FOR
 from ..._ground.reading import Reading
 from ..._parse.dmesg import Dmesg
 from ..._parse.proc_limits import Limits
-from .facts_machine import BmcFacts, DiskFacts, NameFacts, ResourceFacts
+from .facts_machine import BmcFacts, DiskFacts, FloorFacts, NameFacts, ResourceFacts
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,6 @@ class KernelFacts:
     cmdline: Reading[str] = field(default_factory=Reading)
     domains: Reading[dict[str, str]] = field(default_factory=Reading)
     governors: Reading[dict[str, int]] = field(default_factory=Reading)
-    numa_balancing: Reading[int] = field(default_factory=Reading)
-    zone_reclaim: Reading[int] = field(default_factory=Reading)
     sysctls: dict[str, Reading[str]] = field(default_factory=dict)
     secure_boot: Reading[bool] = field(default_factory=Reading)
     log: Reading[Dmesg] = field(default_factory=Reading)
@@ -187,6 +185,7 @@ class HostFacts:
     services: ServiceFacts = field(default_factory=ServiceFacts)
     updates: UpdateFacts = field(default_factory=UpdateFacts)
     resources: ResourceFacts = field(default_factory=ResourceFacts)
+    floors: FloorFacts = field(default_factory=FloorFacts)
     disks: DiskFacts = field(default_factory=DiskFacts)
     bmc: BmcFacts = field(default_factory=BmcFacts)
     name: NameFacts = field(default_factory=NameFacts)

@@ -61,8 +61,16 @@ class ResourceFacts:
     smt: Reading[str] = field(default_factory=Reading)
     nodes: Reading[tuple[NumaNode, ...]] = field(default_factory=Reading)
     throttled: Reading[dict[str, tuple[int, int]]] = field(default_factory=Reading)
-    clock: Reading[str] = field(default_factory=Reading)
     ecc: Reading[Ecc] = field(default_factory=Reading)
+
+
+@dataclass(frozen=True)
+class FloorFacts:
+    """``values``: the texts that the table of floors names, by what it reads. ``parts``: of each kind that rows are
+    repeated for, the names."""
+
+    values: dict[str, Reading[str]] = field(default_factory=dict)
+    parts: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

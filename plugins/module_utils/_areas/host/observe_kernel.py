@@ -11,7 +11,6 @@ from ..._data import host_sysctls
 from ..._evidence import ask
 from ..._evidence.sources import Evidence, Missing, Unavailable
 from ..._ground.reading import Reading
-from ..._ground.text import to_int
 from ..._parse import dmesg
 from ..machine.facts import MELLANOX, Machine
 from .facts import KernelFacts
@@ -21,8 +20,6 @@ SYSCTLS = "/proc/sys"
 PCI = "/sys/bus/pci/devices"
 GROUPS = "/sys/kernel/iommu_groups"
 CPUFREQ = "/sys/devices/system/cpu/cpufreq"
-NUMA_BALANCING = "/proc/sys/kernel/numa_balancing"
-ZONE_RECLAIM = "/proc/sys/vm/zone_reclaim_mode"
 EFI = "/sys/firmware/efi"
 # The variable's name ends in the GUID of the UEFI specification's global variables.
 VARIABLES = f"{EFI}/efivars"
@@ -38,8 +35,6 @@ def observe(evidence: Evidence, machine: Machine) -> KernelFacts:
         cmdline=ask.text(evidence, CMDLINE),
         domains=_domains(evidence, machine),
         governors=_governors(evidence),
-        numa_balancing=ask.file(evidence, NUMA_BALANCING, to_int),
-        zone_reclaim=ask.file(evidence, ZONE_RECLAIM, to_int),
         sysctls={name: _sysctl(evidence, name) for name in host_sysctls.NAMES},
         secure_boot=_secure_boot(evidence),
         log=ask.command(evidence, "dmesg", dmesg.parse),

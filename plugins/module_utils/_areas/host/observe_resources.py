@@ -15,7 +15,6 @@ from .facts_machine import Dimm, Ecc, NumaNode, ResourceFacts
 
 CPUS = "/sys/devices/system/cpu"
 NODES = "/sys/devices/system/node"
-CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 EDAC = "/sys/devices/system/edac/mc"
 _NODE = re.compile(r"node[0-9]{1,4}")
 _CONTROLLER = re.compile(r"mc[0-9]{1,3}")
@@ -36,7 +35,6 @@ def observe(evidence: Evidence) -> ResourceFacts:
         smt=ask.text(evidence, f"{CPUS}/smt/control"),
         nodes=nodes.map(lambda found: tuple(node for node, _cpus in found)),
         throttled=_throttled(evidence, nodes),
-        clock=ask.text(evidence, CLOCK),
         ecc=_ecc(evidence),
     )
 

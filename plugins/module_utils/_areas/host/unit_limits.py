@@ -6,13 +6,15 @@ from __future__ import annotations
 from typing import Iterable, Mapping, Sequence
 
 from ..._data import host_limits
+from ..._data.floors import CPUS, FLOORS, Floor
+from ..._evidence import ask
 from ..._evidence.sources import Evidence
 from ..._ground.bound import Bound
 from ..._ground.reading import Reading
 from ..._parse import proc_limits
-from ..._parse.proc_limits import Limits
+from ..._parse.proc_limits import UNLIMITED, Limits
 from ..._parse.systemctl_show import Block
-from . import dropins
+from . import dropins, floors
 from .facts import MANAGER, SysctlLine, UnitLimit
 
 # By limit: the property that counts, and what is enough.
@@ -36,6 +38,7 @@ def asked(
     """
     units = {block["Id"]: block for block in shown if "Id" in block}
     found = {}
+    cpus = {CPUS: ask.text(evidence, CPUS)}
     for service in limits:
         block = units.get(service, {})
         paths = [block.get("FragmentPath", ""), *block.get("DropInPaths", "").split()[-_MOST:]]
@@ -44,6 +47,12 @@ def asked(
         if any(_low(key, value) for key, value in entry.items()):
             lines = _lines(evidence, paths)
             reported = {key: _set_by(f"Limit{key}", value, lines) for key, value in entry.items()}
+        known = limits[service].value
+        soft = known.soft if known else {}
+        low = [row.unit for row in FLOORS if row.unit and _below(row, soft, cpus)]
+        if low:
+            lines = _lines(evidence, paths)
+            reported.update((key, _set_by(f"Limit{key}", None, lines)) for key in low)
         found[service] = reported
     if default is not None and _low("MEMLOCK", default.memlock_soft):
         lines = known.lines if (known := dropins.manager(evidence).value) else ()
@@ -52,6 +61,10 @@ def asked(
             "NOFILE": _set_by("DefaultLimitNOFILE", default.nofile_hard, lines),
         }
     return found
+
+
+def _below(row: Floor, soft: Mapping[str, int], cpus: floors.Values) -> bool:
+    return soft.get(row.reads.partition(" ")[2], UNLIMITED) < (floors.bound(row, cpus).value or 0)
 
 
 def _low(key: str, value: int | None) -> bool:

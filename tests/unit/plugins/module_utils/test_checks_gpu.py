@@ -72,6 +72,9 @@ HEALTHY = Gpu(
     pcie=Pcie(replays=3),
     memory_total_mib=81559,
     memory_used="1 MiB",
+    bar1_total_mib=131072,
+    bar1_used="1 MiB",
+    utilization="0 %",
     programs="0",
 )
 OTHER = replace(HEALTHY, bus_id="00000000:43:00.0", uuid="GPU-2")
@@ -140,6 +143,7 @@ def test_a_healthy_host_passes_every_check_that_somebody_expects_something_of() 
         "gpu.driver.modules",
         "gpu.device.model",
         "gpu.mig.mode",
+        "gpu.device.files",
     }
     assert _model.verdict(checks) == "ready"
 
@@ -256,6 +260,7 @@ def test_the_gpu_that_cannot_be_opened_is_named() -> None:
         ({"banks_without_spare": "1 bank(s)"}, "gpu.rows.spare", "1 banks"),
         ({"retired_pending": "Yes"}, "gpu.pages.pending", "memory error"),
         ({"memory_used": "70311 MiB"}, "gpu.memory.held", "hangs in the driver"),
+        ({"bar1_used": "130000 MiB"}, "gpu.memory.bar1", "keeps its mappings"),
         ({"retired_single": "40", "retired_double": "20"}, "gpu.pages.retired", "60 memory pages"),
     ],
 )
@@ -276,6 +281,9 @@ def test_each_fault_of_one_gpu_is_found_and_nothing_else(fields: dict[str, str],
         {"memory_used": "70311 MiB", "programs": "2"},
         {"memory_used": "70311 MiB", "clocks_events": {**(HEALTHY.clocks_events or {}), "gpu_idle": "Not Active"}},
         {"memory_used": "4077 MiB"},
+        {"bar1_used": "127139 MiB"},
+        {"utilization": "100 %", "programs": "2"},
+        {"utilization": "100 %"},
         {"memory_used": "4077 MiB", "programs": ""},
     ],
 )
@@ -375,6 +383,8 @@ NEWER = {
     "banks_without_spare": ["gpu.rows.spare"],
     "temp": ["gpu.temperature.limit"],
     "default_app_graphics": ["gpu.clocks.applications"],
+    "bar1_used": ["gpu.memory.bar1"],
+    "utilization": ["gpu.load.program"],
 }
 
 
@@ -403,6 +413,49 @@ def test_a_value_that_nobody_knows_is_unknown(field: str) -> None:
         findings = bad(broken(**{field: text}))
         assert findings
         assert set(findings.values()) <= {"unknown"}, (text, findings)
+
+
+BUSY = {"utilization": "100 %", "clocks_events": {**(HEALTHY.clocks_events or {}), "gpu_idle": "Not Active"}}
+
+
+@pytest.mark.parametrize(
+    ("later", "fields", "result"),
+    [
+        (BUSY, {}, "fail"),
+        ({}, {}, "pass"),
+        (None, {}, "unknown"),
+        (BUSY, {"persistence": "Disabled"}, "skip"),
+        (BUSY, {"virtualization": "VGPU"}, "skip"),
+        (BUSY, {"utilization": "89 %"}, "pass"),
+    ],
+)
+def test_load_without_a_program_counts_at_two_looks(
+    later: dict[str, Any] | None, fields: dict[str, str], result: str
+) -> None:
+    second = Reading[Nvsmi](None, "denied") if later is None else smi(replace(HEALTHY, **later))
+    found = facts(replace(HEALTHY, **{**BUSY, **fields}), later=second)
+    assert one_of("gpu.load.program", found, bus(A)).result == result
+
+
+@pytest.mark.parametrize(
+    ("mode", "group", "result"),
+    [
+        (Reading(0o666), Reading(0), "pass"),
+        (Reading(0o600), Reading(0), "fail"),
+        (Reading(0o664), Reading(0), "fail"),
+        (Reading(0o660), Reading(44), "skip"),
+        (Reading(0o640), Reading(44), "fail"),
+        (Reading(0o660), Reading(None, "denied"), "unknown"),
+        (Reading(0o660), Reading(None, "no such file", True), "fail"),
+        (Reading(None, "no such file", True), Reading(0), "skip"),
+        (Reading(None, "denied"), Reading(0), "unknown"),
+    ],
+)
+def test_a_device_file_is_open_to_jobs_or_to_the_group_that_the_site_names(
+    mode: Reading[int], group: Reading[int], result: str
+) -> None:
+    found = facts(files={"/dev/nvidia0": mode}, group=group)
+    assert one_of("gpu.device.files", found).result == result
 
 
 @pytest.mark.parametrize("fields", [{"addressing_mode": "ATS"}, {"virtualization": "VGPU"}])
