@@ -19,7 +19,7 @@ NOT_SHOWN = {
     *("host.boot.secure_boot", "host.cpu.governor", "host.kernel.iommu"),
     *("host.memory.available", "host.memory.pressure", "host.memory.uncorrected", "host.memory.corrected"),
     *("host.kernel.arguments", "host.memory.nodes", "host.cpu.load", "host.cpu.online", "host.cpu.throttled"),
-    "host.cpu.clock",
+    *("host.cpu.clock", "host.floor.needed", "host.floor.usual"),
     *("host.disk.space", "host.disk.nvme", "host.bmc.sensors", "host.bmc.log"),
     *("host.clock.synchronised", "host.rdma.devices"),
     *("ib.port.ber", "ib.port.mtu", "ib.port.optics", "ib.port.flapping", "ib.port.unsteady"),

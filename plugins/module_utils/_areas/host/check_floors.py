@@ -44,6 +44,8 @@ def _walk(check: str, rows: list[Floor], facts: HostFacts) -> list[Check]:
     for row in rows:
         if row.when[0] and not floors.applies(row, found.values):
             continue
+        if row.unit and facts.services.jobs.value is None:
+            tally.unsure(HOST, facts.services.jobs.why)
         for part, reads in floors.each(row, found.parts):
             subject = _name(reads) if check in _SHARED else HOST
             value, limit = found.values[reads], floors.bound(row, found.values)

@@ -48,23 +48,20 @@ def _again(evidence: Evidence, services: ServiceFacts, reads: str) -> Reading[st
 def _value(evidence: Evidence, services: ServiceFacts, reads: str) -> Reading[str]:
     path, _blank, name = reads.partition(" ")
     if path in services.limits:
-        return services.limits[path].map(lambda limits: _named({key: str(n) for key, n in limits.soft.items()}, name))
+        limits = services.limits[path]
+        if limits.value is None or name not in limits.value.soft:
+            return Reading(None, limits.why or f"/proc/PID/limits of {path}: no line {name}")
+        return Reading(str(limits.value.soft[name]))
     if name:
         lines = ask.file(evidence, path, meminfo.fields)
         if lines.value is None:
-            return Reading(None, lines.why, lines.missing)
+            return Reading(None, lines.why)
         return Reading(lines.value.get(name), f"no line {name}", name not in lines.value)
     if "*" in path:
         return _most(evidence, path)
     found = ask.text(evidence, path)
     # The kernel refuses to tell the speed of a port without a link, or of one that has none.
     return Reading(None, found.why, True) if path.startswith("/sys/class/net/") and not found.known else found
-
-
-def _named(found: dict[str, str], name: str) -> str:
-    if name not in found:
-        raise ValueError(f"no line {name}")
-    return found[name]
 
 
 def _most(evidence: Evidence, path: str) -> Reading[str]:
