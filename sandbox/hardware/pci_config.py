@@ -22,11 +22,12 @@ def config(
     payload: int = 256,
     acs: int = 0,
     command: int = 0x0547,
+    link: int = 0,
 ) -> bytes:
     """A configuration space (4096 bytes): header, power management, PCI Express; ACS on bridges.
 
     ``ids``: class, vendor, device in hexadecimal digits. ``request`` and ``payload`` in bytes:
-    largest read request and payload. ``acs``: the ACS control register.
+    largest read request and payload. ``acs``, ``link``: the control registers of ACS and of the link.
     """
     kind, vendor, device = ids
     space = bytearray(4096)
@@ -37,6 +38,7 @@ def config(
     space[0x60:0x62] = bytes((0x10, 0x00))
     control = (payload.bit_length() - 8) << 5 | (request.bit_length() - 8) << 12
     struct.pack_into("<H", space, 0x68, control)
+    struct.pack_into("<H", space, 0x70, link)
     bridge = kind.startswith("0604")
     struct.pack_into("<I", space, 0x100, 0x14810001 if bridge else 0x00010001)
     if bridge:

@@ -69,7 +69,7 @@ def end(speed: float = 32.0, width: int = 16, **bent: Any) -> End:
 
 def config(**bent: Any) -> Config:
     """A whole configuration space."""
-    healthy = Config(0x10DE, 4096, max_payload=256, max_read_request=4096, acs=0)
+    healthy = Config(0x10DE, 4096, max_payload=256, max_read_request=4096, acs=0, aspm=0)
     return replace(healthy, **bent)
 
 

@@ -94,6 +94,7 @@ ROWS = {
     "pci.gpu.above_4g": "costs: the GPU works, but without room for GPUDirect RDMA",
     "pci.gpu.bar_size": "costs: small buffers still fit",
     "pci.hca.read_request": "costs",
+    "pci.hca.aspm": "costs",
     "pci.path.max_payload": "hint: a payload that is too large shows as errors, which pci.aer.* count",
     "pci.bridge.acs": "slows",
     "pci.aer.fatal": "stops",

@@ -34,7 +34,7 @@ class Config:
 
     ``acs``: the control register of Access Control Services; None where the function has no such
     capability or it could not be read (``size`` tells which). ``off``: what the command register
-    switches off of that which a driver needs.
+    switches off of that which a driver needs. ``aspm``: to which states its link may sleep (1: L0s, 2: L1).
     """
 
     vendor: int
@@ -43,6 +43,7 @@ class Config:
     max_read_request: int | None = None
     acs: int | None = None
     off: tuple[str, ...] = ()
+    aspm: int | None = None
 
     @property
     def answers(self) -> bool:
@@ -67,12 +68,13 @@ def parse(data: bytes) -> Config:
     vendor = _word(data, 0)
     if vendor == _NO_ANSWER:
         return Config(vendor, len(data))
-    payload = request = None
+    payload = request = aspm = None
     place = _capability(data, _EXPRESS)
     if place is not None and place + 10 <= len(data):
         control = _word(data, place + 8)
         payload = 128 << (control >> 5 & 7)
         request = 128 << (control >> 12 & 7)
+        aspm = _word(data, place + 16) & 3 if place + 18 <= len(data) else None
     acs = _extended(data, _ACS)
     return Config(
         vendor,
@@ -81,6 +83,7 @@ def parse(data: bytes) -> Config:
         request,
         _word(data, acs + 6) if acs is not None and acs + 8 <= len(data) else None,
         tuple(name for bit, name in _SWITCHES.items() if not _word(data, _COMMAND) & bit),
+        aspm,
     )
 
 

@@ -2,7 +2,7 @@
 """The PCI bus of a simulated node below /sys, as a kernel lays it out.
 
 ``node.more["pci"]`` bends single functions, by address: ``speed`` and ``max_speed`` (of SPEEDS, by
-generation), ``width``, ``max_width``, ``acs``, ``payload``, ``request``, ``command``, ``driver``,
+generation), ``width``, ``max_width``, ``acs``, ``payload``, ``request``, ``command``, ``link``, ``driver``,
 ``bar``, ``fatal``, ``nonfatal``, ``correctable`` (counters), ``numa``, ``vfs``. ``node.more["products"]``: the name in
 the product data of an HCA.
 """
@@ -112,7 +112,7 @@ def _one(
 
 
 def _registers(bent: dict[str, Any]) -> dict[str, int]:
-    return {name: bent[name] for name in ("payload", "acs", "command") if name in bent}
+    return {name: bent[name] for name in ("payload", "acs", "command", "link") if name in bent}
 
 
 def _link(tree: Tree, node: Node, path: list[str], generation: int, width: int) -> None:

@@ -22,11 +22,14 @@ _KEEP_ACS = "a virtual machine keeps ACS, and lets addresses be translated (ATS)
 _GRACE = "on Grace, ACS is set as NVIDIA's guide says (rdma_topo), not cleared"
 _NOT_SHARED = "no GPU shares a PCIe switch with an HCA or another GPU"
 _NO_PATH = "the evidence does not tell which bridges lie above it"
+_ASPM = {1: "L0s", 2: "L1", 3: "L0s and L1"}
+_AWAKE = "switch ASPM off in the BIOS and take pcie_aspm from the kernel command line; `setpci -s {} CAP_EXP+10.w=0:3`"
 _ROOT_ONLY = "only the header could be read: run as root"
 
 
 def judge_config(scope: Scope) -> Iterator[Check]:
     yield from _read_request(scope)
+    yield from _sleep(scope)
     yield from _payload(scope)
     yield from _acs(scope)
 
@@ -55,6 +58,25 @@ def _read_request(scope: Scope) -> list[Check]:
                 remedy=f"setpci -s {hca.address} CAP_EXP+8.w=5000:7000, after every boot",
             )
     return tally.checks(f"{HCA_READ_REQUEST} bytes", CAPABILITY, nothing=scope.no_hca)
+
+
+def _sleep(scope: Scope) -> list[Check]:
+    """Whether the link of an HCA may sleep between transfers."""
+    tally = Tally("pci.hca.aspm", "HCAs")
+    for hca in scope.hcas:
+        states = _express(scope, hca.address, lambda config: config.aspm)
+        if scope.machine.virtual.value:
+            tally.left_out(hca.address, _IN_VM)
+        elif states.value is None:
+            tally.unsure(scope.name(hca.address), states.why)
+        elif states.value and scope.machine.virtual.value is None:
+            tally.unsure(scope.name(hca.address), CANNOT_TELL_VM)
+        elif states.value:
+            seen = f"ASPM {_ASPM[states.value]} enabled"
+            tally.fail(hca.address, seen, "disabled", CAPABILITY, remedy=_AWAKE.format(hca.address))
+        else:
+            tally.good(hca.address)
+    return tally.checks("ASPM disabled", CAPABILITY, nothing=scope.no_hca)
 
 
 def _payload(scope: Scope) -> list[Check]:

@@ -232,6 +232,15 @@ ENTRIES = declare(
         (*_BUS, _CONFIG),
     ),
     warning(
+        "pci.hca.aspm",
+        "The PCI Express link of an HCA does not sleep",
+        "With ASPM on, each small message waits until the link wakes: microseconds more, and unsteady.",
+        ("the BIOS or the kernel command line (pcie_aspm) lets links sleep",),
+        "switch ASPM off in the BIOS, and take pcie_aspm from the kernel command line; until then "
+        "`setpci -s ADDRESS CAP_EXP+10.w=0:3`",
+        (*_BUS, _CONFIG),
+    ),
+    warning(
         "pci.path.max_payload",
         "All bridges above a GPU or HCA use its payload size, and equal ones in equal places use one",
         "Packets that are larger than the next function takes are errors, not slow; smaller ones than those of equal "

@@ -42,7 +42,7 @@ def configs(**bent: Any) -> PciFacts:
     return replace(sample.facts(), configs={**sample.facts().configs, **changed})
 
 
-HEADER = Reading(config(size=64, max_payload=None, max_read_request=None, acs=None))
+HEADER = Reading(config(size=64, max_payload=None, max_read_request=None, acs=None, aspm=None))
 SHORT = Reading(config(size=256, acs=None))
 
 
@@ -75,6 +75,25 @@ class TestReadRequest:
         assert only(self.ID, small, UNSURE).result == "unknown"
         machine = sample.machine(sample.hca(HCA0, 0, vendor="14e4", class_code="020000"))
         assert only(self.ID, small, machine).result == "skip"
+
+
+class TestSleep:
+    ID = "pci.hca.aspm"
+
+    @pytest.mark.parametrize(("states", "seen"), [(1, "L0s"), (2, "L1"), (3, "L0s and L1")])
+    def test_a_link_that_may_sleep(self, states: int, seen: str) -> None:
+        check = only(self.ID, configs(hca=Reading(config(aspm=states))))
+        assert (check.subject, check.result, check.severity) == (HCA0, "fail", "warning")
+        assert check.observed == f"ASPM {seen} enabled"
+
+    @pytest.mark.parametrize("told", [DENIED, HEADER, Reading(config(aspm=None))])
+    def test_what_cannot_be_read_is_unknown(self, told: Any) -> None:
+        assert only(self.ID, configs(hca=told)).result == "unknown"
+
+    def test_a_virtual_machine_sees_other_registers(self) -> None:
+        asleep = configs(hca=Reading(config(aspm=2)))
+        assert only(self.ID, asleep, VM).result == "skip"
+        assert only(self.ID, asleep, UNSURE).result == "unknown"
 
 
 class TestPayload:
