@@ -65,6 +65,20 @@ def _sysctl(name: str, fails: str, least: float, source: str = _SYSCTL, *, of: s
     return Floor(reads, fails, least, of=of, take=take, everywhere=name == "kernel.pid_max", source=source)
 
 
+def _limit(line: str, key: str, fails: str, least: float = 2**64 - 1, check: str = NEEDED, *, of: str = "") -> Floor:
+    """Of getrlimit(2); numbers of CPUs are inferred: a fair job has some 10 processes a CPU."""
+    return Floor(f"{{unit}} {line}", fails, least, of=of, check=check, unit=key, source="getrlimit(2); confirmed")
+
+
+def _group(
+    part: str, name: str, key: str, fails: str, least: float, of: str, *, check: str = USUAL, take: str = ""
+) -> Floor:
+    """Of cgroup v2; memory is in bytes, and MemTotal in KiB: half of it."""
+    remedy = f"`systemctl cat {part} system.slice` shows who sets {key}: take it out; `systemctl daemon-reload`"
+    reads = f"/sys/fs/cgroup/system.slice/{part}/{name}"
+    return Floor(reads, fails, least, of=of, check=check, take=take, remedy=remedy, source=_CGROUP)
+
+
 FLOORS = (
     # Own ids, for they were checks before there was a table.
     Floor(
@@ -94,12 +108,13 @@ FLOORS = (
     ),
     # How many there may be of something.
     _sysctl("kernel.pid_max", _FORK, 1024, of=CPUS),
-    _sysctl("kernel.threads-max", _FORK, 1024, of=CPUS),
-    _sysctl("fs.file-max", "open fails with Too many open files in system", 262144),
+    _sysctl("kernel.threads-max", _FORK, 512, of=CPUS),
+    _sysctl("fs.file-max", "open fails with Too many open files in system", 65536),
     _sysctl("fs.nr_open", "no service can be given as many open files as a large job needs", 65536),
     _sysctl("fs.aio-max-nr", "io_setup fails, and storage clients with it", 65536),
     _sysctl("fs.inotify.max_user_instances", _WATCH, 128),
     _sysctl("fs.inotify.max_user_watches", _WATCH, 8192),
+    _sysctl("fs.inotify.max_queued_events", _WATCH, 1024),
     _sysctl("kernel.keys.maxkeys", "containers do not start (Disk quota exceeded)", 200),
     _sysctl("kernel.pty.max", "logins and srun --pty get no terminal", 256),
     _sysctl("kernel.shmmax", "programs get no System V shared memory", 2**30),
@@ -108,12 +123,14 @@ FLOORS = (
     _sysctl("vm.max_map_count", "mmap fails (Cannot allocate memory) in CUDA, NCCL and data loaders", 65530),
     # TCP, by which jobs meet and data comes.
     _sysctl("net.core.somaxconn", _PEERS, 1024, _IP),
-    _sysctl("net.ipv4.tcp_max_syn_backlog", _PEERS, 512, _IP),
+    _sysctl("net.ipv4.tcp_max_syn_backlog", _PEERS, 128, _IP),
     _sysctl("net.ipv4.ip_local_port_range", _PEERS, 8192, _IP, take=SPAN),
     _sysctl("net.netfilter.nf_conntrack_max", "new connections are dropped (nf_conntrack: table full)", 65536, _IP),
     _sysctl("net.ipv4.neigh.default.gc_thresh3", "new neighbours are not reached (table overflow)", 1024, _IP),
     _sysctl("net.ipv6.neigh.default.gc_thresh3", "new neighbours are not reached (table overflow)", 1024, _IP),
     _sysctl("net.core.netdev_max_backlog", _RATE, 1000, _IP),
+    _sysctl("net.core.rmem_default", _RATE, 65536, _IP),
+    _sysctl("net.core.wmem_default", _RATE, 65536, _IP),
     _sysctl("net.core.rmem_max", _RATE, 212992, _IP),
     _sysctl("net.core.wmem_max", _RATE, 212992, _IP),
     _sysctl("net.ipv4.tcp_rmem", _RATE, 2**20, _IP),
@@ -156,7 +173,7 @@ FLOORS = (
     Floor(
         f"{_MEM} SUnreclaim",
         "the kernel's own slabs hold memory that no job can have: a leak of a driver or a file system",
-        most=0.25,
+        most=0.3,
         of=_TOTAL,
         remedy="`slabtop -o -s c` names the cache; drain the host and reboot it, update what owns the cache",
         source=_PROC,
@@ -224,80 +241,17 @@ FLOORS = (
         source="Linux, Documentation/admin-guide/kernel-parameters.txt (pcie_aspm.policy); confirmed",
     ),
     # What starts jobs: they have its limits (/proc/PID/limits) and its control group.
-    Floor(
-        "{unit} processes", _FORK, 64, of=CPUS, check=NEEDED, unit="NPROC", source="inferred: a fair job has 10 a CPU"
-    ),
-    Floor(
-        "{unit} address space",
-        "CUDA reserves addresses for all memory of the host and fails (out of memory)",
-        2**64 - 1,
-        check=NEEDED,
-        unit="AS",
-        source="CUDA C++ Programming Guide, unified virtual address space; confirmed",
-    ),
-    Floor("{unit} data size", "malloc fails", 2**64 - 1, check=NEEDED, unit="DATA", source="getrlimit(2); confirmed"),
-    Floor(
-        "{unit} cpu time", "the kernel ends jobs", 2**64 - 1, check=NEEDED, unit="CPU", source="getrlimit(2); confirmed"
-    ),
-    Floor(
-        "{unit} file size",
-        "checkpoints end with File too large",
-        2**64 - 1,
-        check=NEEDED,
-        unit="FSIZE",
-        source="getrlimit(2); confirmed",
-    ),
-    Floor("{unit} stack size", "programs crash", 2**23, unit="STACK", source="getrlimit(2), the default; confirmed"),
-    Floor("{unit} pending signals", "timers cannot be made", 4, of=CPUS, unit="SIGPENDING", source="getrlimit(2)"),
-    Floor(
-        "{unit} msgqueue size",
-        "message queues cannot be made",
-        819200,
-        unit="MSGQUEUE",
-        source="getrlimit(2), the default",
-    ),
-    Floor(
-        "/sys/fs/cgroup/system.slice/{unit}/pids.max",
-        _FORK,
-        64,
-        of=CPUS,
-        check=NEEDED,
-        remedy="write TasksMax=infinity in a drop-in of {unit}; `systemctl daemon-reload` has it at once",
-        source=_CGROUP,
-    ),
-    Floor(
-        "/sys/fs/cgroup/system.slice/{job}/memory.max",
-        "jobs are killed while there is memory",
-        0.5 * 1024,
-        of=_TOTAL,
-        check=NEEDED,
-        remedy="take MemoryMax from the drop-ins of {job} (`systemctl cat {job}`); `systemctl daemon-reload`",
-        source=_CGROUP,
-    ),
-    Floor(
-        "/sys/fs/cgroup/system.slice/{job}/memory.high",
-        "jobs are slowed down while there is memory",
-        0.5 * 1024,
-        of=_TOTAL,
-        remedy="take MemoryHigh from the drop-ins of {job} (`systemctl cat {job}`); `systemctl daemon-reload`",
-        source=_CGROUP,
-    ),
-    Floor(
-        "/sys/fs/cgroup/system.slice/{job}/cpu.max",
-        "jobs get the time of a part of the CPUs",
-        0.5,
-        of=CPUS,
-        take=QUOTA,
-        remedy="take CPUQuota from the drop-ins of {job} (`systemctl cat {job}`); `systemctl daemon-reload`",
-        source=_CGROUP,
-    ),
-    Floor(
-        "/sys/fs/cgroup/system.slice/{job}/cpuset.cpus.effective",
-        "jobs run on a part of the CPUs",
-        0.5,
-        of=CPUS,
-        take=COUNT,
-        remedy="take AllowedCPUs from {job} and system.slice (`systemctl cat {job} system.slice`)",
-        source=_CGROUP,
-    ),
+    _limit("processes", "NPROC", _FORK, 64, of=CPUS),
+    _limit("address space", "AS", "CUDA reserves addresses for all memory of the host, and fails (out of memory)"),
+    _limit("data size", "DATA", "malloc fails"),
+    _limit("cpu time", "CPU", "the kernel ends jobs"),
+    _limit("file size", "FSIZE", "checkpoints end with File too large"),
+    _limit("stack size", "STACK", "programs crash", 2**23, USUAL),
+    _limit("pending signals", "SIGPENDING", "timers cannot be made", 4, USUAL, of=CPUS),
+    _limit("msgqueue size", "MSGQUEUE", "message queues cannot be made", 819200, USUAL),
+    _group("{unit}", "pids.max", "TasksMax", _FORK, 64, CPUS, check=NEEDED),
+    _group("{job}", "memory.max", "MemoryMax", "jobs are killed while there is memory", 512, _TOTAL, check=NEEDED),
+    _group("{job}", "memory.high", "MemoryHigh", "jobs are slowed down while there is memory", 512, _TOTAL),
+    _group("{job}", "cpu.max", "CPUQuota", "jobs get the time of a part of the CPUs", 0.5, CPUS, take=QUOTA),
+    _group("{job}", "cpuset.cpus.effective", "AllowedCPUs", "jobs run on a part of the CPUs", 0.5, CPUS, take=COUNT),
 )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 
 from ..._data.floors import FLOORS, HOLD_JOBS, INTERFACE, JOB, UNIT
@@ -11,6 +12,7 @@ from ..._evidence import ask
 from ..._evidence.sources import Evidence, Unavailable
 from ..._ground.reading import Reading
 from ..._parse import ip_addr, meminfo
+from ..._parse.ip_addr import Interface
 from . import floors
 from .facts import ServiceFacts
 from .facts_machine import FloorFacts
@@ -22,10 +24,8 @@ def observe(evidence: Evidence, services: ServiceFacts) -> FloorFacts:
     """Each file once; a value past its floor a second time where the row asks for it."""
     units = tuple(sorted(services.limits))
     interfaces = ask.command(evidence, "ip_addr", ip_addr.parse)
-    # What the kernel set up for itself, and a BMC's own port, have no address that others reach.
-    reached = (one for one in interfaces.value or () if any(a.usable and a.scope == "global" for a in one.addresses))
     parts = {UNIT: units, JOB: tuple(unit for unit in units if unit in HOLD_JOBS)}
-    parts[INTERFACE] = tuple(one.name for one in reached if _NAME.fullmatch(one.name))
+    parts[INTERFACE] = tuple(one.name for one in interfaces.value or () if _is_reached(one))
     values: dict[str, Reading[str]] = {}
     for row in FLOORS:
         for _part, reads in floors.each(row, parts):
@@ -35,6 +35,12 @@ def observe(evidence: Evidence, services: ServiceFacts) -> FloorFacts:
             if row.twice and floors.is_past(row, reads, values):
                 values[reads] = _again(evidence, services, reads)
     return FloorFacts(values, parts)
+
+
+def _is_reached(interface: Interface) -> bool:
+    """Others reach it; the port to the BMC, inside of the host, has an address of its link alone."""
+    reached = (ipaddress.ip_address(one.local) for one in interface.addresses if one.usable and one.scope == "global")
+    return _NAME.fullmatch(interface.name) is not None and not all(one.is_link_local for one in reached)
 
 
 def _again(evidence: Evidence, services: ServiceFacts, reads: str) -> Reading[str]:

@@ -172,6 +172,15 @@ def test_each_value_past_its_floor_is_told() -> None:
     assert {one.subject for one in judged(host, "host.floor.usual")} == {"kernel.pid_max", "net.core.somaxconn"}
 
 
+@pytest.mark.parametrize(("address", "result"), [("169.254.0.18", "pass"), ("192.0.2.18", "fail")])
+def test_the_port_to_the_bmc_may_be_slow(address: str, result: str) -> None:
+    host = tree()
+    text = host.commands["ip_addr"].stdout
+    host.command("ip_addr", text.replace("192.0.2.10", address))
+    host.file("/sys/class/net/eth0/speed", "425")
+    assert [one.result for one in judged(host, "host.floor.usual")] == [result]
+
+
 def test_a_sandbox_is_not_judged_by_its_machine() -> None:
     host = tree()
     host.file(SANDBOX_MARK, '{"what": "everything", "hardware": true}')
