@@ -266,6 +266,8 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
             broken(UNITS),
             {},
             {
+                "host.floor.needed": "unknown",
+                "host.floor.usual": "unknown",
                 "host.limit.memlock": "unknown",
                 "host.limit.memlock_login": "unknown",
                 "host.limit.nofile": "unknown",
@@ -280,6 +282,8 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
             broken("systemctl_show"),
             {},
             {
+                "host.floor.needed": "unknown",
+                "host.floor.usual": "unknown",
                 "host.limit.memlock": "unknown",
                 "host.limit.memlock_login": "unknown",
                 "host.limit.nofile": "unknown",
@@ -293,7 +297,12 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
         pytest.param(
             removed("/proc/4242/limits"),
             {},
-            {"host.limit.memlock": "unknown", "host.limit.nofile": "unknown"},
+            {
+                "host.limit.memlock": "unknown",
+                "host.limit.nofile": "unknown",
+                "host.floor.needed": "unknown",
+                "host.floor.usual": "unknown",
+            },
             id="the service's limits cannot be read",
         ),
         pytest.param(
