@@ -20,6 +20,7 @@ IDENTITY = (
     "(?:module|board)_id",
     "part_number",
     "pdi$",
+    "rdma/addresses$",
 )
 # What was measured or counted, or how much of it is in use.
 MEASURED = (
@@ -27,7 +28,7 @@ MEASURED = (
     "draw",
     "fan_speed",
     "ecc_errors",
-    "count",
+    "(?<![a-z])count",
     "replay",
     "remapped",
     "retire",
@@ -50,23 +51,47 @@ ELSEWHERE = (
     "mlxlink/module_info",
     "mlxlink/troubleshooting_info",
     "mlxlink/.*cable",
-    "^rdma/(?:state|phys_state|rate)$",
+    "^rdma/(?:state|phys_state)$",
     "operational_info/(?:state|physical_state|speed|width)$",
     "^nvidia_smi/fabric/",
     "mig_devices",
     "pci_gpu_link_info",
 )
-EXCUSES = {"identity": IDENTITY, "measured": MEASURED, "moment": MOMENT, "told elsewhere": ELSEWHERE}
+# Of a whole host: who it is and what its moment is; what the kernel measures at boot; what fleet.* compares.
+OF_HOST = (
+    "machine_id",
+    "(?:host|domain)name",
+    "cpuinfo/(?:cpu_mhz|bogomips|processor|(?:initial_)?apicid|core_id|physical_id)",
+    "usec$",
+    "ntpsynchronized",
+    "/carrier|operstate|/dev_port",
+    "scaling_(?:cur|setspeed)",
+    "/kernel/osrelease",
+    "thermal_throttle",
+)
+EXCUSES = {
+    "identity": IDENTITY,
+    "measured": MEASURED,
+    "moment": MOMENT,
+    "told elsewhere": ELSEWHERE,
+    "of one host": OF_HOST,
+}
 
 # More than most have keeps nobody waiting, where both are numbers.
 MORE_IS_FINE = ("limit", "max_clocks", "applications_clocks", "/clocks/mem_clock", "memory_usage/total")
 # Who is unlike its equals in this is judged by checks of its own; what else differs follows from it.
 FIRST = (
     "mig_mode/current_mig",
-    "^rdma/(?:state|phys_state|rate)$",
+    "^rdma/(?:state|phys_state)$",
     "operational_info/(?:state|physical_state|speed|width)$",
 )
-# A state of the moment that is compared, among those that are alike in these other leaves of the source.
+# A state of the moment that is compared, among those that are alike in the leaves of the source that match.
+_STATE = "nvidia-smi/(?:performance_state|clocks_(?:event|throttle)_reasons/)"
 WITHIN = {
-    "nvidia-smi/clocks/mem_clock": ("performance_state",),
+    "nvidia-smi/clocks/mem_clock": "nvidia-smi/performance_state",
+    "nvidia-smi/clocks/graphics_clock": _STATE,
 }
+# Not where one of these says that something holds it back, or that there is nothing to do.
+UNLESS = {"nvidia-smi/clocks/graphics_clock": "=Active$"}
+# By what part a value may differ and be alike: chips of one kind reach clocks of their own.
+ROUGH = {"nvidia-smi/clocks/graphics_clock": 0.15}

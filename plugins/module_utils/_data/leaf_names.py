@@ -25,6 +25,16 @@ class Row:
     told_by: tuple[str, ...] | None = None
 
 
+# What each has for itself, whatever the others have: two that share it are one too many. By the whole path.
+UNIQUE = ("^/etc/machine_id$",)
+# By source: whose other version makes it tell other things.
+FOLLOWS = {
+    "nvidia-smi": ("fleet.driver.version",),
+    "mlxlink": ("fleet.rdma.version",),
+    "mlnx_qos": ("fleet.rdma.version",),
+    "": ("fleet.host.kernel",),
+}
+
 ROWS = (
     # NVIDIA's mlxlink manual, "Loopback Mode": a port in loopback sends to itself.
     Row(
@@ -75,6 +85,46 @@ ROWS = (
         "nvidia_smi/clocks/mem_clock",
         "its memory runs slower than that of equal GPUs in the same state",
         "`nvidia-smi -i BUS-ID -rmc` unlocks the clock of the memory; if it stays low, reset the GPU",
+        told_by=(),
+    ),
+    # The kernel's ABI document sysfs-class-infiniband, gid_attrs/ndevs: the interface, with its VLAN, of an address.
+    Row(
+        "rdma/interfaces",
+        "its addresses are on another interface or VLAN than those of the same rail: packets do not arrive",
+        "compare `ip -d link` and `show_gids` with an equal host's, and give the address the same VLAN",
+        told_by=("roce.gid", "fleet.roce.gid"),
+    ),
+    # nvidia-smi manual, "Clocks": the clock of the SMs follows load, power, heat and what was set.
+    Row(
+        "nvidia_smi/clocks/graphics_clock",
+        "it runs slower than equal GPUs that work as hard, and says no reason",
+        "`nvidia-smi -i BUS-ID -rgc` unlocks the clock; if it stays low, look at `nvidia-smi -q -d PERFORMANCE`, power "
+        "and cooling of the host",
+        harms=False,
+        told_by=("gpu.clocks",),
+    ),
+    # nvidia-smi manual, "Power Readings".
+    Row(
+        "nvidia_smi/(?:gpu_)?power_readings/.*limit",
+        "it may draw less power than equal GPUs, so it is slower under load",
+        "`nvidia-smi -i BUS-ID -pl WATTS`; a lower default comes from the machine: look at the BMC's power cap",
+        harms=False,
+        told_by=("gpu.power.limit", "gpu.equals.setting"),
+    ),
+    # The kernel's ABI document sysfs-class-net.
+    Row(
+        "/sys/class/net/[^/]+/(?:speed|duplex)",
+        "the port of the network runs at another rate than the same port of equal hosts",
+        "look at the cable, and at what the switch port is set to: `ethtool` shows what both sides offer",
+        harms=False,
+        told_by=("roce.port", "ib.port", "host.net"),
+    ),
+    # Intel and AMD: microcode comes with the BIOS or the distribution's package.
+    Row(
+        "/proc/cpuinfo/microcode",
+        "its CPUs run another microcode than those of equal hosts",
+        "update the BIOS or the microcode package as on the others, and reboot",
+        harms=False,
         told_by=(),
     ),
 )

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Iterator, Mapping, Sequence
 
-from .._data.leaf_excuses import EXCUSES, FIRST, MORE_IS_FINE, WITHIN
-from .._parse._nvsmi import number
+from .._data.leaf_excuses import EXCUSES, FIRST, MORE_IS_FINE, ROUGH, UNLESS, WITHIN
 
 # Of three, two are no majority that a site would follow.
 LEAST = 4
@@ -20,6 +19,7 @@ NOTHING = "nothing"
 TOOLS = ("nvidia-smi", "mlxlink", "mlnx_qos")
 # Of these, those whose text may end early unseen; XML that does is no XML.
 MAY_BE_CUT = ("mlxlink", "mlnx_qos")
+_NUMBER = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)(?:x| ?[A-Za-z]{1,6}(?:/s)?)?")
 
 
 @dataclass(frozen=True)
@@ -60,40 +60,46 @@ def plain(leaf: str) -> str:
 def excuse(leaf: str) -> str:
     """Why it says nothing that parts differ in this; "" where it does."""
     name = plain(leaf)
-    return next((why for why, words in EXCUSES.items() if _any(words, name)), "")
+    return next((why for why, words in EXCUSES.items() if matches(words, name)), "")
 
 
-def outliers(parts: Sequence[Part]) -> list[Outlier]:
-    """Who differs from most of at least four equals, in what; without a clear majority nobody does."""
+def compared(leaf: str) -> bool:
+    """Whether equals should have it alike, or it says who may be compared."""
+    within = any(re.search(words, leaf) for words in WITHIN.values())
+    return leaf in WITHIN or within or not excuse(leaf) or matches(FIRST, plain(leaf))
+
+
+def outliers(parts: Sequence[Part], least: int = LEAST) -> list[Outlier]:
+    """Who differs from most of at least so many equals, in what; without a clear majority nobody does."""
     groups: dict[tuple[str, ...], list[Part]] = {}
     for part in parts:
         groups.setdefault(part.kind, []).append(part)
     found: list[Outlier] = []
     for members in groups.values():
-        if len(members) >= LEAST:
-            found += _among([_without_cuts(part, members) for part in members])
+        if len(members) >= least:
+            found += _among(without_cuts(members), least)
     return found
 
 
-def _among(members: list[Part]) -> Iterator[Outlier]:
+def _among(members: list[Part], least: int) -> Iterator[Outlier]:
     leaves = list(
         dict.fromkeys(f"{source}/{path}" for part in members for source, text in part.texts.items() for path in text)
     )
-    apart = {one.part.subject for leaf in leaves if _any(FIRST, plain(leaf)) for one in _outliers(leaf, members, ())}
+    first = [leaf for leaf in leaves if matches(FIRST, plain(leaf))]
+    apart = {one.part.subject for leaf in first for one in _outliers(leaf, members, least)}
     members = [part for part in members if part.subject not in apart]
     for leaf in leaves:
         if leaf in WITHIN or not excuse(leaf):
-            yield from _outliers(leaf, members, WITHIN.get(leaf, ()))
+            yield from _outliers(leaf, members, least)
 
 
-def _without_cuts(part: Part, members: Sequence[Part]) -> Part:
+def without_cuts(members: Sequence[Part]) -> list[Part]:
     """Without the texts that end before those of most do: they were cut, and say nothing by silence."""
-    texts = {
-        source: text
-        for source, text in part.texts.items()
-        if source not in MAY_BE_CUT or _last(source, members) in text
-    }
-    return replace(part, texts=texts)
+    last = {source: _last(source, members) for part in members for source in part.texts if source in MAY_BE_CUT}
+    return [
+        replace(part, texts={name: text for name, text in part.texts.items() if last.get(name) in (None, *text)})
+        for part in members
+    ]
 
 
 def _last(source: str, members: Sequence[Part]) -> str:
@@ -101,34 +107,56 @@ def _last(source: str, members: Sequence[Part]) -> str:
     return Counter(list(text)[-1] for part in members if (text := part.texts.get(source))).most_common(1)[0][0]
 
 
-def _outliers(leaf: str, members: Sequence[Part], within: tuple[str, ...]) -> Iterator[Outlier]:
+def _outliers(leaf: str, members: Sequence[Part], least: int) -> Iterator[Outlier]:
     source, _slash, path = leaf.partition("/")
+    within = WITHIN.get(leaf)
     states: dict[tuple[str, ...], list[tuple[Part, str]]] = {}
     for part in members:
         text = part.texts.get(source)
         if text is not None and (path in text or source in TOOLS):
-            state = tuple(text.get(key, "") for key in within)
-            states.setdefault(state, []).append((part, text.get(path, NOTHING)))
-    fine = _any(MORE_IS_FINE, plain(leaf))
+            state = tuple(f"{key}={text[key]}" for key in text if within and re.search(within, f"{source}/{key}"))
+            if not (leaf in UNLESS and any(re.search(UNLESS[leaf], word) for word in state)):
+                states.setdefault(state, []).append((part, text.get(path, NOTHING)))
+    fine = matches(MORE_IS_FINE, plain(leaf))
     for mine in states.values():
-        counted = Counter(_anonymous(value, part.names) for part, value in mine)
+        own = _about([anonymous(value, part.names) for part, value in mine], ROUGH.get(leaf, 0.0))
+        counted = Counter(own)
         usual, times = counted.most_common(1)[0]
-        if len(mine) < LEAST or len(counted) < 2 or times < len(mine) - max(1, len(mine) // 4):
+        if len(mine) < least or len(counted) < 2 or times < len(mine) - max(1, len(mine) // 4):
             continue
-        for part, value in mine:
-            if _anonymous(value, part.names) != usual and not (fine and _more(value, usual)):
+        for (part, value), mark in zip(mine, own):
+            if mark != usual and not (fine and _more(value, usual)):
                 yield Outlier(part, leaf, value, _named(usual, part.names), times, len(mine))
 
 
+def _about(values: Sequence[str], rough: float) -> list[str]:
+    """With the middle one in the place of every number that is less than so much of it away."""
+    numbers = [_number(value) for value in values]
+    known = sorted((found, value) for found, value in zip(numbers, values) if found is not None)
+    if not rough or not known:
+        return list(values)
+    middle, word = known[len(known) // 2]
+    return [
+        word if found is not None and abs(found - middle) <= rough * middle else value
+        for found, value in zip(numbers, values)
+    ]
+
+
 def _more(value: str, usual: str) -> bool:
-    mine, theirs = number(value), number(usual)
+    mine, theirs = _number(value), _number(usual)
     return mine is not None and theirs is not None and mine > theirs
 
 
-def _anonymous(value: str, names: tuple[str, ...]) -> str:
+def _number(value: str) -> float | None:
+    """``16`` of ``16x``, ``650`` of ``650.00 W``; None where it is no number."""
+    match = _NUMBER.fullmatch(value)
+    return float(match.group(1)) if match else None
+
+
+def anonymous(value: str, names: tuple[str, ...]) -> str:
     """With a mark in the place of the part's own names."""
     for at, name in enumerate(names):
-        value = re.sub(rf"(?<![\w.]){re.escape(name)}(?![\w.])", f"\0{at}", value)
+        value = re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w)", f"\0{at}", value)
     return value
 
 
@@ -138,7 +166,8 @@ def _named(value: str, names: tuple[str, ...]) -> str:
     return value
 
 
-def _any(words: tuple[str, ...], name: str) -> bool:
+def matches(words: tuple[str, ...], name: str) -> bool:
+    """Whether one of these patterns is found in a leaf as the tables match it."""
     return _pattern(words).search(name) is not None
 
 

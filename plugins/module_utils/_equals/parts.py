@@ -1,23 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The equal parts of a host with all that was read of them. Nothing is asked for this."""
+"""The equal parts of a host, and the host itself, with all that was read of them."""
 
 from __future__ import annotations
 
+import contextlib
 from typing import Dict, Iterator
 
-from .._evidence.sources import Cached, Output
+from .._data.host_leaves import ASKED, KEYED, KEYED_TOOLS, OF_INTERFACES, SETTINGS
+from .._evidence.sources import Cached, Output, Unavailable
 from .._ground.text import ParseError
-from .._parse import leaves, nvsmi_xml
+from .._parse import gid, ip_addr, leaves, nvsmi_xml
 from .._parse._nvsmi import address
 from .compare import Part
 
-GPU, INFINIBAND, ETHERNET = "GPU", "InfiniBand", "Ethernet"
+GPU, INFINIBAND, ETHERNET, HOST = "GPU", "InfiniBand", "Ethernet", "host"
 _RDMA, _PCI = "/sys/class/infiniband/", "/sys/bus/pci/devices/"
 Texts = Dict[str, Dict[str, str]]
 # What makes GPUs equal, beside their name.
 _GPU_KIND = ("product_name", "gpu_virtualization_mode/virtualization_mode", "pci/pci_sub_system_id")
 # Files of a port that say what it is set to; of a longer text a parser of its own knows more.
-_PORT_FILES = ("sm_lid", "lid_mask_count", "cap_mask", "state", "phys_state", "rate")
+_PORT_FILES = ("sm_lid", "lid_mask_count", "cap_mask", "state", "phys_state")
+# What is longer is no setting.
+_SHORT = 200
 _RAIL_TOOLS = ("mlxlink", "mlnx_qos")
 
 
@@ -26,9 +30,18 @@ class _Seen:
 
     def __init__(self, seen: Cached) -> None:
         self.told = dict(seen.answers())
+        self._names: dict[str, list[str]] = {}
+        for key in self.told:
+            if key[0] == "read":
+                folder, slash, name = key[1].rpartition("/")
+                self._names.setdefault(folder + slash, []).append(name)
 
     def text(self, path: str) -> str:
         return str(self.told.get(("read", path), "")).strip()
+
+    def under(self, folder: str) -> list[str]:
+        """The names of files of this folder that were read."""
+        return self._names.get(folder, [])
 
     def config(self, function: str) -> dict[str, str]:
         data = self.told.get(("bytes", f"{_PCI}{function}/config"))
@@ -41,7 +54,10 @@ class _Seen:
 
 
 def of(seen: Cached, kind: str) -> list[Part]:
-    """Every GPU that nvidia-smi tells of, or every port of a link layer of which mlxlink or mlnx_qos does."""
+    """Every GPU that nvidia-smi tells of, or every port of a link layer of which mlxlink or mlnx_qos does.
+
+    Nothing is asked for them.
+    """
     found = _gpus(_Seen(seen)) if kind == GPU else _ports(_Seen(seen))
     return [part for part in found if part.kind[0] == kind]
 
@@ -82,13 +98,58 @@ def _ports(seen: _Seen) -> Iterator[Part]:
             layer,
             seen.text(f"{_RDMA}{device}/hca_type"),
             seen.text(f"{_RDMA}{device}/board_id"),
-            files.get("rate", ""),
+            seen.text(f"{home}/rate"),
         )
+        files.update(_gids(seen, home))
         own = tuple(name for name, owner in interfaces.items() if owner == device)
         names = tuple(name for name in (device, function, *own) if name)
         yield Part(
             kind, f"{device}/{number}", names, _not_empty({**told, "rdma": files, "PCI config": seen.config(function)})
         )
+
+
+def _gids(seen: _Seen, home: str) -> dict[str, str]:
+    """The addresses that a port has, and the interfaces that have them: in whatever order they came."""
+    addresses, interfaces = set(), set()
+    for index in seen.under(f"{home}/gids/"):
+        with contextlib.suppress(ValueError):
+            known = gid.parse(seen.text(f"{home}/gids/{index}"))
+            if known.kind in gid.ROUTABLE:
+                addresses.add(known.address)
+                interfaces.add(seen.text(f"{home}/gid_attrs/ndevs/{index}"))
+    found = {"addresses": addresses, "interfaces": interfaces - {""}}
+    return {name: " ".join(sorted(words)) for name, words in found.items() if words}
+
+
+def host(seen: Cached) -> Part:
+    """What was read of a host that is no part's: settings of one line by their path, and what has keys by these."""
+    told = _Seen(seen)
+    files = {
+        key[1][1:]: str(answer).strip()
+        for key, answer in told.told.items()
+        if key[0] == "read" and key[1].startswith(SETTINGS) and len(str(answer)) <= _SHORT
+    }
+    keyed = {path: leaves.of_text(told.text(path).partition("\n\n")[0]) for path in KEYED}
+    files.update((f"{path[1:]}/{key}", value) for path, text in keyed.items() for key, value in text.items())
+    texts = {"": {path: value for path, value in files.items() if value and "\n" not in value}}
+    for asked, answer in told.runs(*KEYED_TOOLS):
+        if len(asked) == 1:
+            texts[asked[0].partition("_")[0]] = leaves.of_text(answer.stdout.replace("=", ": "))
+    return Part((HOST,), HOST, (), _not_empty(texts))
+
+
+def ask(seen: Cached) -> None:
+    """Read what equal hosts have alike and no area reads."""
+    for path in (*ASKED, *(f"/sys/class/net/{name}/{file}" for name in _interfaces(seen) for file in OF_INTERFACES)):
+        with contextlib.suppress(Unavailable):
+            seen.read(path)
+
+
+def _interfaces(seen: Cached) -> Iterator[str]:
+    """Those of hardware, and bonds of these."""
+    for _asked, answer in _Seen(seen).runs("ip_addr"):
+        with contextlib.suppress(ParseError):
+            yield from (one.name for one in ip_addr.parse(answer.stdout) if one.kind in ("", "bond", ip_addr.IPOIB))
 
 
 def _not_empty(texts: Texts) -> Texts:

@@ -9,27 +9,23 @@ from typing import Iterator, Mapping, Sequence
 
 from .._data.leaf_names import ROWS, Row
 from .._expect.expectations import Expectations
-from .._ground.catalog import entry
 from .._ground.check import FAIL, Check, failed
 from .._ground.text import few
-from .compare import Outlier, plain
+from .compare import Outlier, anonymous, plain
 
-# By source: what checks that look at it have in their looks_at.
-_LOOKED_AT = {
-    "nvidia-smi": "nvsmi_xml",
-    "mlxlink": "mlxlink",
-    "mlnx_qos": "mlnx_qos",
-    "rdma": "/sys/class/infiniband/",
-    "PCI config": "/sys/bus/pci/devices/*/config",
-}
+# What of a text may be a name or a value: no single digit, which is in everything.
+_WORD = re.compile(r"[a-z]{3,}|\d[\d.]+\w*")
 _SHOWN = 4
 _UNNAMED = "it differs from its equals in what no rule names: somebody set it, or it broke"
 
 
 def checks(
-    found: Sequence[Outlier], told: Sequence[Check], expect: Expectations, setting: str, other: str
+    found: Sequence[Outlier], told: Sequence[Check], expect: Expectations, setting: str, other: str, who: str = "equals"
 ) -> Iterator[Check]:
-    """``setting``: the id where a row says that jobs are harmed, ``other``: of all else. ``told``: by other checks."""
+    """``setting``: the id where a row says that jobs are harmed, ``other``: of all else. ``told``: by other checks.
+
+    ``who``: what the equals are called in ``expected_from``.
+    """
     meant = expect.get("differs")
     wished = set(meant.value) if meant is not None else set()
     failures = [check for check in told if check.result == FAIL]
@@ -41,9 +37,14 @@ def checks(
             by_part.setdefault((check_id, one.part.subject), []).append(one)
     alike: dict[tuple[str, tuple[tuple[str, str, str], ...]], list[list[Outlier]]] = {}
     for (check_id, _subject), mine in by_part.items():
-        alike.setdefault((check_id, tuple((one.leaf, one.value, one.usual) for one in mine)), []).append(mine)
+        alike.setdefault((check_id, tuple(map(_difference, mine))), []).append(mine)
     for (check_id, _same), parts in alike.items():
-        yield _check(check_id, parts)
+        yield _check(check_id, parts, who)
+
+
+def _difference(one: Outlier) -> tuple[str, str, str]:
+    names = one.part.names
+    return one.leaf, anonymous(one.value, names), anonymous(one.usual, names)
 
 
 @lru_cache(maxsize=4096)
@@ -60,31 +61,37 @@ def said(leaf: str) -> str:
 
 
 def _is_told(one: Outlier, failures: Sequence[Check]) -> bool:
-    """Whether a check of this part failed that the row names; without one, any that looks at the same source, for what
-    the part differs in may follow from that."""
+    """Whether a check of this part failed that the row names; without a row, one that tells of the same."""
     row = row_of(one.leaf)
     names = {one.part.subject, *one.part.names}
-    mine = [check.id for check in failures if not names.isdisjoint((check.subject, *check.subject.split("/")))]
+    mine = [check for check in failures if not names.isdisjoint((check.subject, *re.split("[ /]", check.subject)))]
     if row is not None and row.told_by is not None:
-        return any(check_id.startswith(row.told_by) for check_id in mine)
-    looked_at = _LOOKED_AT[one.source]
-    items = [item for check_id in mine for each in entry(check_id).looks_at for item in each.split("|")]
-    return any(item.startswith(looked_at) for item in items)
+        return any(check.id.startswith(row.told_by) or said(one.leaf) in check.observed for check in mine)
+    return any(_tells(check, one) for check in mine)
 
 
-def _check(check_id: str, parts: Sequence[Sequence[Outlier]]) -> Check:
+def _tells(check: Check, one: Outlier) -> bool:
+    """Whether a finding has the leaf's name or its value among its words."""
+    words = set(_WORD.findall(one.leaf.rpartition("/")[2].lower()))
+    told = set(_WORD.findall(f"{check.id} {check.observed} {check.cause}".lower().replace("_", " ")))
+    value = set(_WORD.findall(one.value.lower()))
+    return bool(words and words <= told) or bool(value and value <= set(_WORD.findall(check.observed.lower())))
+
+
+def _check(check_id: str, parts: Sequence[Sequence[Outlier]], who: str) -> Check:
     mine = parts[0]
     part = mine[0].part
     leaves = [said(one.leaf) for one in mine]
     rows = [row for one in mine if (row := row_of(one.leaf)) is not None]
     meant = f"set it as on the others; if it is meant, say so by ibready_expect.differs: [{few(leaves, _SHOWN)}]"
-    places = {"BUS-ID": part.subject, "DEVICE": part.names[0], "INTERFACE": part.names[-1]}
+    names = part.names or (part.subject,)
+    places = {"BUS-ID": names[-1], "DEVICE": names[0], "INTERFACE": names[-1]}
     return failed(
         check_id,
         few([its[0].part.subject for its in parts], _SHOWN, " "),
         few([f"{leaf}: {one.value}" for leaf, one in zip(leaves, mine)], _SHOWN, "; "),
         few([one.usual for one in mine], _SHOWN, "; "),
-        f"equals {mine[0].times}/{mine[0].compared}",
+        f"{who} {mine[0].times}/{mine[0].compared}",
         cause="; ".join(dict.fromkeys(row.means for row in rows)) or _UNNAMED,
         remedy="; ".join([*dict.fromkeys(_filled(row.remedy, places) for row in rows), meant]),
     )

@@ -160,6 +160,40 @@ ENTRIES = declare(
         "compare `lscpu` and the BIOS settings with an equal host's",
     ),
     error(
+        "fleet.equals.setting",
+        "No part has other settings that jobs wait for than the same part of equal hosts",
+        "All that tools and files tell of GPUs, rails and the host itself is compared with the same GPU, rail and host "
+        "of at least three equal hosts. Reported here is what nearly all have in common and this host has not, where "
+        "that is known to harm jobs.",
+        ("somebody set this host alone, or a cable ends elsewhere",),
+        "set it as on the others; in what hosts are meant to differ, ibready_expect.differs says",
+    ),
+    warning(
+        "fleet.equals.other",
+        "No part differs from the same part of equal hosts in anything else that is told of them",
+        "What nearly all of at least three equal hosts have in common and this one has not, in the words of its "
+        "source, except identities, measurements, states of the moment and what other checks judge.",
+        ("somebody set this host alone, or an update or a reboot was missed",),
+        "set it as on the others; in what hosts are meant to differ, ibready_expect.differs says",
+    ),
+    error(
+        "fleet.rail.address",
+        "No rail of another host has the same address",
+        "Two hosts with one address take each other's packets: connections hang, or reach the wrong host. Each host "
+        "reports its own addresses, so that both are named.",
+        ("the configuration of an interface was copied from one host to the other",),
+        "find which of them is meant to have the address (`ip address`, inventory), and give the other its own",
+    ),
+    warning(
+        "fleet.host.identity",
+        "Nothing that each host has for itself is on another as well",
+        "Serial numbers, UUIDs and the machine-id: what nearly every part has for itself. The machine-id is shown as "
+        "a digest. Each host reports its own, so that both are named.",
+        ("a cloned image, or firmware that was copied with its numbers",),
+        "find which of them is the copy. machine-id: remove /etc/machine-id, run `systemd-machine-id-setup` and "
+        "reboot; numbers of a card: have its maker program them",
+    ),
+    error(
         "fleet.host.name",
         "No other host has the same host name",
         "MPI, Slurm and the frameworks' launchers identify nodes by host name: if two hosts share a name, their ranks "

@@ -9,7 +9,7 @@ from typing import Any, Sequence
 from .._areas.area import Area
 from .._areas.machine import observe as machine
 from .._areas.machine.facts import Machine
-from .._equals import judge as equals
+from .._equals import judge as equals, parts, summary
 from .._evidence.sources import Cached, Evidence
 from .._expect.expectations import Expectations, with_profile
 from .._ground.check import FAIL, Check
@@ -53,4 +53,7 @@ def look(evidence: Evidence, expect: Expectations, areas: Sequence[Area]) -> Jud
         judged += equals.judge(area.name, looked, wanted, [*checks, *judged])
         facts[area.name] = found.to_dict()
         checks += quoted(judged, looked)
+    if "host" in facts:
+        parts.ask(known)
+        facts.update(summary.told(known, wanted))
     return Judged(checks, facts, known)

@@ -25,7 +25,7 @@ _MOST: Bound = 32 * 1024 * 1024
 _CHECKS: Bound = 5000
 _SUBJECT: Bound = 1000
 # No two hosts are alike in these.
-_OWN = ("ib", "nccl", "gpu", "node")
+_OWN = ("ib", "nccl", "gpu", "node", "own")
 _KINDS = typing.get_type_hints(shapes.Facts, include_extras=True)
 _LIVES = "ib"
 

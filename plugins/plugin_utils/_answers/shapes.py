@@ -46,6 +46,14 @@ class _Rails(TypedDict):
     ib: IbFacts
 
 
+class Equals(TypedDict):
+    """Of one kind of part: what most of a host's have, who has something else, and by which names (_equals/summary)."""
+
+    usual: Texts
+    differs: dict[str, Texts]
+    names: dict[str, list[str]]
+
+
 class Facts(_Rails, total=False):
     """``facts`` of ibverify; those that stay on the host (_verify/brief) may be away."""
 
@@ -58,6 +66,8 @@ class Facts(_Rails, total=False):
     stack: Annotated[StackFacts, typed.PARTLY]
     nccl: NcclReported
     node: NodeReported
+    equals: dict[str, Equals]
+    own: dict[str, Texts]
 
 
 class Clock(TypedDict, total=False):

@@ -22,6 +22,7 @@ _KEPT: Mapping[str, Kept] = {
 }
 # Only until all hosts are held against each other.
 _JUDGED = {"nccl": ("host", "wish")}
+_COMPARED = ("equals", "own")
 
 
 def of_area(area: str, facts: Any) -> Any:
@@ -41,6 +42,7 @@ def in_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         if area in _JUDGED and isinstance(entry, Mapping)
         else entry
         for area, entry in facts.items()
+        if area not in _COMPARED
     }
 
 

@@ -80,7 +80,7 @@ def _report(
     rails = _rails(taking_part, pings)
     mesh = _mesh.mesh(hosts, taking_part, plan)
     reached = ping.judge(rails, pings, size, mesh)
-    alike = _alike.judge(hosts, size, inventory)
+    alike = _alike.judge(hosts, size, inventory, agreed)
     closer = _alike.compare(hosts, rails, pings, size) if compare else {}
     listening = {host.name: host.tcp for host in hosts if host.tcp is not None}
     tries = tcp_plan.tries(listening)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...module_utils._areas.ib import area as ib
-from ...module_utils._fleet import fleet_names, fleet_same, fleet_time, ping, rack
+from ...module_utils._fleet import fleet_equals, fleet_names, fleet_same, fleet_time, ping, rack
 from ...module_utils._fleet.fleet_same import NONE, Consistency, Facts, Kind
 from ...module_utils._fleet.ping import Ping
 from ...module_utils._ground.check import Check
@@ -30,9 +30,16 @@ def owners(hosts: Sequence[Host], inventory: Sequence[str] = ()) -> dict[str, st
     )
 
 
-def judge(hosts: Sequence[Host], size: int, inventory: Sequence[str] = ()) -> dict[str, list[Check]]:
-    """Versions, models, settings and clocks of the hosts of which anything is known. ``inventory``: all hosts that
-    there are."""
+def judge(
+    hosts: Sequence[Host],
+    size: int,
+    inventory: Sequence[str] = (),
+    told: Mapping[str, Sequence[Check]] | None = None,
+) -> dict[str, list[Check]]:
+    """Versions, models, settings and clocks of the hosts of which anything is known, and all else that is alike.
+
+    ``inventory``: all hosts that there are. ``told``: what was found of each by others that compare hosts.
+    """
     reported = [host for host in hosts if host.ib is not None]
     checks = fleet_same.judge({host.name: alike(host) for host in reported}, size)
     visits = {host.name: host.visit for host in reported}
@@ -42,6 +49,18 @@ def judge(hosts: Sequence[Host], size: int, inventory: Sequence[str] = ()) -> di
     for found in (fleet_names.judge(called, owners(hosts, inventory)), fleet_time.judge(visits, size, recorded), trays):
         for name, more in found.items():
             checks[name] += more
+    known = {
+        host.name: fleet_equals.Told(
+            as_dict(host.facts.get("equals")),
+            as_dict(host.facts.get("own")),
+            [*host.checks, *host.ports, *checks[host.name], *(told or {}).get(host.name, ())],
+            host.expect,
+        )
+        for host in reported
+    }
+    groups = fleet_same.groups({host.name: kind(host) for host in reported}, size)
+    for name, more in fleet_equals.judge(known, groups).items():
+        checks[name] += more
     return checks
 
 

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hold equal hosts against each other in every leaf of their parts, place by place; no I/O.
+
+What two share that each must have for itself is told of both, with the other's name: each told it of itself, and
+nobody knows which of them was first.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import Iterator, Mapping, Sequence
+
+from .._data.leaf_names import FOLLOWS, UNIQUE
+from .._equals import compare, summary, tell
+from .._equals.compare import Outlier
+from .._expect.expectations import CAPABILITY, Expectations
+from .._ground.check import FAIL, UNKNOWN, Check, failed
+from .._ground.text import few
+from .fleet_same import MIN_FLEET, Group
+
+SETTING, OTHER = "fleet.equals.setting", "fleet.equals.other"
+ADDRESS, IDENTITY = "fleet.rail.address", "fleet.host.identity"
+_ADDRESSES = "rdma/addresses"
+# Of so many at least, nearly all have one of their own: only then it is an identity.
+_ENOUGH, _NEARLY = 5, 0.8
+_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one host told: the facts ``equals`` and ``own``, and all checks of it until now."""
+
+    equals: summary.Kinds = field(default_factory=dict)
+    own: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    checks: Sequence[Check] = ()
+    expect: Expectations = field(default_factory=Expectations)
+
+
+def judge(hosts: Mapping[str, Told], groups: Sequence[Group]) -> dict[str, list[Check]]:
+    """What of each host differs from most of its equals, and what it shares with another."""
+    checks: dict[str, list[Check]] = {host: [] for host in hosts}
+    for group in groups:
+        for host, found in _outliers({host: hosts[host] for host in group.hosts if host in hosts}).items():
+            mine = hosts[host]
+            checks[host] += tell.checks(found, mine.checks, mine.expect, SETTING, OTHER, "fleet")
+    for host, check in _shared(hosts):
+        checks[host].append(check)
+    return checks
+
+
+def _outliers(hosts: Mapping[str, Told]) -> dict[str, list[Outlier]]:
+    """By host; each part's subject is its place."""
+    # Equal hosts tell the same: nothing of it has to be opened.
+    if len({json.dumps(told.equals, sort_keys=True) for told in hosts.values()}) < 2:
+        return {}
+    parts = [
+        replace(part, subject=host, names=(*part.names, host))
+        for host, told in hosts.items()
+        for part in summary.opened(told.equals)
+    ]
+    found: dict[str, list[Outlier]] = {}
+    for one in compare.outliers(parts, MIN_FLEET):
+        host, place = one.part.subject, one.part.kind[-1]
+        if not _follows(one, hosts[host].checks):
+            part = replace(one.part, subject=place, names=one.part.names[:-1])
+            found.setdefault(host, []).append(replace(one, part=part))
+    return found
+
+
+def _follows(one: Outlier, checks: Sequence[Check]) -> bool:
+    """Whether the source tells other things, as the host has another version of what it asks."""
+    ids = FOLLOWS.get(one.source, ())
+    return any(check.id in ids and check.result in (FAIL, UNKNOWN) for check in checks)
+
+
+def _shared(hosts: Mapping[str, Told]) -> Iterator[tuple[str, Check]]:
+    owners: dict[str, dict[str, list[tuple[str, str]]]] = {}
+    for host, told in hosts.items():
+        for leaf, places in told.own.items():
+            for place, value in places.items():
+                for word in value.split() if leaf == _ADDRESSES else (value,):
+                    owners.setdefault(leaf, {}).setdefault(word, []).append((host, place))
+    for leaf, values in owners.items():
+        total = sum(map(len, values.values()))
+        identity = total >= _ENOUGH and len(values) >= _NEARLY * total
+        if identity or compare.matches(UNIQUE, compare.plain(leaf)):
+            for value, who in values.items():
+                if len({host for host, _place in who}) > 1:
+                    yield from _each(leaf, value, who)
+
+
+def _each(leaf: str, value: str, who: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Check]]:
+    for host, place in who:
+        others = [f"{name} {at}".replace(" host", "") for name, at in who if name != host]
+        what = "address" if leaf == _ADDRESSES else tell.said(leaf)
+        observed = f"{what} {value}, also on {few(others, _SHOWN)}"
+        yield host, failed(ADDRESS if leaf == _ADDRESSES else IDENTITY, place, observed, "on no other", CAPABILITY)
