@@ -50,7 +50,7 @@ ASKED = (
     "/sys/module/pcie_aspm/parameters/policy",
 )
 OF_INTERFACES = ("speed", "duplex", "mtu")
-# Longer ones, of ``key: value``: the first block of each, which is one processor's.
-KEYED = ("/proc/cpuinfo", "/proc/driver/nvidia/params")
+# Longer ones, and what ends a key in them: the first block of each, which is one processor's.
+KEYED = {"/proc/cpuinfo": ":", "/proc/driver/nvidia/params": ":", "/etc/os-release": "="}
 # And what tools print as ``KEY=value``.
 KEYED_TOOLS = ("timedatectl_show",)

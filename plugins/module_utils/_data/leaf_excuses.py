@@ -61,6 +61,7 @@ ELSEWHERE = (
 OF_HOST = (
     "machine_id",
     "(?:host|domain)name",
+    "os_release/(?!(?:version_)?id$)",
     "cpuinfo/(?:cpu_mhz|bogomips|processor|(?:initial_)?apicid|core_id|physical_id)",
     "usec$",
     "ntpsynchronized",

@@ -129,13 +129,19 @@ def host(seen: Cached) -> Part:
         for key, answer in told.told.items()
         if key[0] == "read" and key[1].startswith(SETTINGS) and len(str(answer)) <= _SHORT
     }
-    keyed = {path: leaves.of_text(told.text(path).partition("\n\n")[0]) for path in KEYED}
-    files.update((f"{path[1:]}/{key}", value) for path, text in keyed.items() for key, value in text.items())
+    for path, end in KEYED.items():
+        block = told.text(path).partition("\n\n")[0]
+        files.update((f"{path[1:]}/{key}", value.strip("\"'")) for key, value in _keyed(block, end).items())
     texts = {"": {path: value for path, value in files.items() if value and "\n" not in value}}
     for asked, answer in told.runs(*KEYED_TOOLS):
         if len(asked) == 1:
-            texts[asked[0].partition("_")[0]] = leaves.of_text(answer.stdout.replace("=", ": "))
+            texts[asked[0].partition("_")[0]] = _keyed(answer.stdout, "=")
     return Part((HOST,), HOST, (), _not_empty(texts))
+
+
+def _keyed(text: str, end: str) -> dict[str, str]:
+    lines = (line.partition(end) for line in text.splitlines())
+    return {key.strip(): value.strip() for key, found, value in lines if found}
 
 
 def ask(seen: Cached) -> None:

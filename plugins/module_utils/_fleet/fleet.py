@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Iterable, Mapping, Sequence
 
 from .._expect.expectations import CAPABILITY, Expected
-from .._ground.check import Check, failed, passed, unknown
+from .._ground.check import FAIL, Check, failed, passed, unknown
 from .._ground.equals import most_have
 from .._ground.link import INFINIBAND
 from .._parse.ibstat import Port
@@ -18,6 +18,7 @@ from .fleet_same import Group, Kind, groups, same
 
 _GUIDS, _LIDS = "fleet.hca.guid_unique", "fleet.port.lid_unique"
 _ASK_FIRST = "fix what kept ibstat from telling it, then verify again"
+_KERNEL = "fleet.host.kernel"
 _TRACE = (
     "trace the cable of this rail to its switch, and plug it where the same rail of the other hosts is; only where it "
     "is there already, the fabric is split or has two masters"
@@ -44,7 +45,8 @@ def judge(hosts: Mapping[str, HostFacts], size: int, seen: claims.Seen = claims.
     for group in groups({host: entry.kind for host, entry in hosts.items()}, size):
         mine = {host: hosts[host] for host in group.hosts}
         kernels = {host: facts.kernel for host, facts in mine.items()}
-        same("fleet.host.kernel", "host", kernels, checks, group)
+        same(_KERNEL, "host", kernels, checks, group)
+        _systems({host: entry.kind.system for host, entry in mine.items()}, checks)
         models = {host: _models(entry.ib, reported[host].ib) for host, entry in mine.items()}
         same("fleet.hca.model", "host", models, checks, group, _ASK_FIRST)
         _firmware(mine, checks, group)
@@ -52,6 +54,19 @@ def judge(hosts: Mapping[str, HostFacts], size: int, seen: claims.Seen = claims.
     _unique_lids(hosts, checks, seen)
     _single_sm(hosts, checks)
     return checks
+
+
+def _systems(systems: Mapping[str, str], checks: dict[str, list[Check]]) -> None:
+    """Say of a host with another distribution that this is why its kernel is another."""
+    usual = most_have([system for system in systems.values() if system])
+    for host, system in systems.items():
+        if usual is not None and system not in ("", usual[0]):
+            cause = f"it runs {system}, and its equals {usual[0]} (/etc/os-release)"
+            remedy = "install the distribution of its equals; if it is meant, give it an inventory of its own"
+            checks[host] = [
+                replace(check, cause=cause, remedy=remedy) if (check.id, check.result) == (_KERNEL, FAIL) else check
+                for check in checks[host]
+            ]
 
 
 def _firmware(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]], group: Group) -> None:

@@ -63,9 +63,10 @@ class Group:
 def groups(kinds: Mapping[str, Kind], size: int) -> list[Group]:
     """Every host in one group. ``size``: how many hosts the inventory has.
 
-    Three of one kind are a class of their own. Fewer join the class of their product that they are
-    most like (the biggest of equally like ones), for what makes them another kind may be what is
-    wrong with them; where there is no such class, all of them are one group.
+    Three of one kind are a class of their own, and two that run another distribution than all such
+    classes of their product: that is no oversight on one host. Fewer join the class of their product
+    that they are most like (the biggest of equally like ones), for what makes them another kind may
+    be what is wrong with them; where there is no such class, all of them are one group.
     """
     counted = Counter(kinds.values())
     classes: dict[str, list[Kind]] = {}
@@ -74,7 +75,8 @@ def groups(kinds: Mapping[str, Kind], size: int) -> list[Group]:
             classes.setdefault(kind.product, []).append(kind)
     home: dict[Kind, object] = {}
     for kind in counted:
-        if counted[kind] >= MIN_FLEET:
+        others = {entry.system for entry in classes.get(kind.product, ())}
+        if counted[kind] >= MIN_FLEET or (counted[kind] > 1 and others and kind.system not in {"", *others}):
             home[kind] = kind
         elif kind.product in classes:
             mine = classes[kind.product]

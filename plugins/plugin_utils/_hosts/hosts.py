@@ -229,13 +229,16 @@ def recorded(
 
 
 def _of_bundle(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What a visit would have told of the machine's size and name."""
+    """What a visit would have told of the machine's system, size and name."""
     host = as_dict(facts.get("host"))
+    leaves = as_dict(as_dict(as_dict(facts.get("equals")).get("host")).get("usual"))
+    system = {key: leaves.get(f"/etc/os-release/{name}", "") for key, name in (("id", "ID"), ("version", "VERSION_ID"))}
     if "resources" not in host:
         return {}
     resources = as_dict(host["resources"])
     memory = as_dict(as_dict(resources.get("memory")).get("value")).get("total")
     return {
+        "os": system,
         "hostname": as_dict(as_dict(host.get("name")).get("own")).get("value"),
         "memory_mb": memory // 1024 if isinstance(memory, int) else None,
         "cpus": as_dict(resources.get("online")).get("value"),

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
-from typing import Any, Iterator
+from typing import Any, Iterator, Sequence
 
 from ..._data.fabric_counters import PING_RETRIED_ABOVE_MS
 from ..._expect.expectations import CAPABILITY, Expectations
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.reading import Reading
+from ..._ground.text import few
 from ..._parse._topology import CA, NODES, SWITCH, TOPOLOGY, Ibnetdiscover
 from ..._parse.ibhosts import Ibhosts
 from ..._parse.iblinkinfo import Iblinkinfo
@@ -32,6 +34,12 @@ _RETRIED = "fabric.ping.retried"
 # sminfo asked, and nobody answered. Any other error: it could not ask.
 _NO_ANSWER = "failed: query"
 _MASTER_STATE = 3
+# NodeDescription as the firmware has it until rdma-ndd sets the host's: chip, model and maker.
+_OF_FIRMWARE = re.compile(r"MT\d{3,6} \w.*\bMellanox Technologies$")
+_OF_SWITCHES = "Aggregation Node"
+_NO_NAME = "a host never told the fabric its name: rdma-ndd did not run there, or runs before the host has its name"
+_NAME_IT = "find the host by the GUID (`ibnetdiscover`), and start rdma-ndd on it (`systemctl enable --now rdma-ndd`)"
+_SHOWN = 4
 
 
 def judge(facts: FabricFacts, machine: Machine, expect: Expectations) -> list[Check]:
@@ -175,17 +183,22 @@ def _hosts(facts: FabricFacts) -> Iterator[Check]:
 
 
 def _hosts_listed(listed: Ibhosts) -> Iterator[Check]:
-    yield _host_count(len(listed.hosts))
+    yield _named([host.name for host in listed.hosts])
 
 
 def _hosts_discovered(fabric: Ibnetdiscover) -> Iterator[Check]:
-    yield _host_count(len(fabric.of(CA)))
+    yield _named([adapter.name for adapter in fabric.of(CA)])
 
 
-def _host_count(count: int) -> Check:
-    if count:
-        return passed(_HOSTS, FABRIC, f"{count} HCAs", "at least 1 HCA", CAPABILITY)
-    return failed(_HOSTS, FABRIC, "no HCA", "at least 1 HCA", CAPABILITY)
+def _named(names: Sequence[str]) -> Check:
+    """How many HCAs were found; where hosts name theirs, none has the name of its firmware any more."""
+    if not names:
+        return failed(_HOSTS, FABRIC, "no HCA", "at least 1 HCA", CAPABILITY)
+    unnamed = [name for name in names if _OF_FIRMWARE.match(name)]
+    if unnamed and any(name and name not in unnamed and _OF_SWITCHES not in name for name in names):
+        observed = f"{len(unnamed)} of {len(names)} HCAs are called {few(sorted(set(unnamed)), _SHOWN)}"
+        return failed(_HOSTS, FABRIC, observed, "each by its host's name", CAPABILITY, cause=_NO_NAME, remedy=_NAME_IT)
+    return passed(_HOSTS, FABRIC, f"{len(names)} HCAs", "at least 1 HCA", CAPABILITY)
 
 
 def _ping(ping: Ibping) -> Iterator[Check]:

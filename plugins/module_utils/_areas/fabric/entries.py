@@ -156,8 +156,12 @@ ENTRIES = declare(
     warning(
         "fabric.discovery.hosts",
         "The discovery found HCAs",
-        "Recorded output of ibnetdiscover or ibhosts. Without a single HCA it is not all there.",
-        ("the list holds switches only, or is a part of one",),
+        "Recorded output of ibnetdiscover or ibhosts. Without a single HCA it is not all there. Where hosts name their "
+        "HCAs, one that still has its firmware's name is a host that nobody can tell from the list.",
+        (
+            "the list holds switches only, or is a part of one",
+            "a host never told the fabric its name: rdma-ndd did not run there",
+        ),
         "run `ibnetdiscover` again without options and record all of its output",
         ("ibnetdiscover|ibhosts",),
     ),

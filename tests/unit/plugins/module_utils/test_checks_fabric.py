@@ -335,6 +335,30 @@ def test_ibhosts_counts_where_no_discovery_was_recorded() -> None:
     assert the("fabric.discovery.neighbours", checks).result == SKIP
 
 
+NAMED = '"node-a mlx5_0"', '"node-b mlx5_0"', '"MT4129 ConnectX7   Mellanox Technologies"'
+SHARP = '"Mellanox Technologies Aggregation Node"'
+
+
+@pytest.mark.parametrize(
+    ("names", "unnamed"),
+    [
+        pytest.param(
+            NAMED, "1 of 3 HCAs are called MT4129 ConnectX7 Mellanox Technologies", id="one host has no name"
+        ),
+        pytest.param((*NAMED[:2], SHARP), "", id="what switches put there"),
+        pytest.param((NAMED[2], NAMED[2], SHARP), "", id="no host of the site names its HCAs"),
+    ],
+)
+def test_an_hca_that_still_has_the_name_of_its_firmware_is_told(names: tuple[str, ...], unnamed: str) -> None:
+    text = "".join(f"Ca : 0x{at} ports 1 devid 0x1021 vendid 0x2c9 {name}\n" for at, name in enumerate(names, 1))
+    check = the("fabric.discovery.hosts", judge(facts(discovery=text)))
+    assert check.result == (FAIL if unnamed else PASS)
+    if unnamed:
+        assert check.observed == unnamed
+        assert "rdma-ndd" in check.cause
+        assert "rdma-ndd" in check.remedy
+
+
 # Pings
 
 

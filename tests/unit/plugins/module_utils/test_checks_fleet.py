@@ -155,6 +155,19 @@ def test_another_prefix_below_the_same_master_is_no_cable() -> None:
     assert "has not set it up anew" in said["n2 mlx5_0/1"]
 
 
+def test_a_kernel_of_another_distribution_is_told_as_that() -> None:
+    def kernel(system: str) -> str:
+        hosts = fleet(node(1), node(2), node(3), kernels=(KERNEL, KERNEL, "5.14.0-427"))
+        systems = {"n0": "ubuntu 24.04", "n1": "ubuntu 24.04", "n2": system}
+        hosts = {name: replace(one, kind=Kind("SYS", systems[name])) for name, one in hosts.items()}
+        (check,) = [one for one in judge(hosts, 3)["n2"] if one.result == "fail"]
+        assert check.id == "fleet.host.kernel"
+        return check.cause
+
+    assert kernel("rocky 9.4") == "it runs rocky 9.4, and its equals ubuntu 24.04 (/etc/os-release)"
+    assert kernel("ubuntu 24.04") == "an update or a reboot was missed"
+
+
 def test_two_masters_that_serve_as_many_hosts_each_are_named_on_all() -> None:
     other = {name: master(guid="0x99", lid=9) for name in ("mlx5_0/1", "mlx5_1/1")}
     halves = (node(1), node(2), replace(node(3), sm=other), replace(node(4), sm=other))

@@ -20,6 +20,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.check impo
 H100 = Kind("SYS-821 x86_64", "ubuntu 24.04", frozenset({"H100"}), frozenset({"MT4129"}))
 H200 = Kind("SYS-821 x86_64", "ubuntu 24.04", frozenset({"H200"}), frozenset({"MT4129"}))
 MIXED = Kind("SYS-821 x86_64", "ubuntu 24.04", frozenset({"H200"}), frozenset({"MT4123"}))
+ROCKY = Kind("SYS-821 x86_64", "rocky 9.4", frozenset({"H100"}), frozenset({"MT4129"}))
 A100 = Kind("G492 x86_64", "ubuntu 22.04", frozenset({"A100"}), frozenset({"MT4123"}))
 
 
@@ -39,6 +40,9 @@ def split(*kinds: Kind) -> list[list[int]]:
         pytest.param((H100, H100, H100, H200), [[0, 1, 2, 3]], id="one alone joins its product"),
         pytest.param((*[H100] * 4, *[H200] * 3, MIXED), [[0, 1, 2, 3], [4, 5, 6, 7]], id="the likest class"),
         pytest.param((Kind(), Kind(), Kind()), [[0, 1, 2]], id="nothing told"),
+        pytest.param((*[H100] * 3, ROCKY, ROCKY), [[0, 1, 2], [3, 4]], id="two of another distribution are meant"),
+        pytest.param((*[H100] * 3, ROCKY), [[0, 1, 2, 3]], id="one of another distribution may be wrong"),
+        pytest.param((*[H100] * 3, H200, H200), [[0, 1, 2, 3, 4]], id="two of another GPU may be wrong"),
     ],
 )
 def test_who_is_compared_with_whom(kinds: tuple[Kind, ...], expected: list[list[int]]) -> None:

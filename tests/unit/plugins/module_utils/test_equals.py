@@ -167,15 +167,21 @@ def test_the_site_says_in_what_parts_are_meant_to_differ() -> None:
     assert len(checks(parts, differs=["mlnx_qos/enabled"])) == 1
 
 
-def failed(check_id: str, subject: str) -> Check:
-    return Check(check_id, subject, "fail", "error")
+def failed(check_id: str, subject: str, observed: str = "") -> Check:
+    return Check(check_id, subject, "fail", "error", observed)
 
 
-def test_what_another_check_told_of_the_part_by_the_same_source_is_not_told_twice() -> None:
+def test_what_another_check_told_of_the_part_is_not_told_twice() -> None:
+    text = TEXT + "Priority trust state: dscp\n"
+    parts = rails(odd={**dict.fromkeys(range(8), text), 5: text.replace("dscp", "pcp")})
+    assert checks(parts, (failed("roce.qos.trust", "mlx5_5", "pcp"),)) == []
+    assert checks(parts, (failed("roce.qos.other", "mlx5_5", "its priority trust state is odd"),)) == []
+    assert len(checks(parts, (failed("roce.qos.trust", "mlx5_4", "pcp"),))) == 1
+
+
+def test_what_another_check_told_of_something_else_hides_nothing() -> None:
     parts = rails(odd={5: bent("enabled     0   0   0   1", "enabled     0   0   0   0")})
-    assert checks(parts, (failed("roce.qos.trust", "mlx5_5"),)) == []
-    assert len(checks(parts, (failed("roce.qos.trust", "mlx5_4"),))) == 1
-    assert len(checks(parts, (failed("ib.port.state", "mlx5_5/1"),))) == 1
+    assert len(checks(parts, (failed("roce.qos.trust", "mlx5_5", "pcp"),))) == 1
     # A row says which checks judge the very thing: none looks at who sets the flow control.
     assert len(checks(rails(odd={5: FIRMWARE}), (failed("roce.qos.trust", "mlx5_5"),))) == 1
 

@@ -191,6 +191,12 @@ def test_a_host_whose_gpus_nobody_could_look_for_did_not_tell_of_them() -> None:
 def test_every_check_of_the_fleet_has_an_outlier_here_or_a_test_elsewhere() -> None:
     mine = {one for one, _, _ in OUTLIERS} | ELSEWHERE
     mine |= {"fleet.roce.gid", "fleet.roce.qos", "fleet.nccl.settings"}
+    mine |= {
+        "fleet.equals.setting",
+        "fleet.equals.other",
+        "fleet.rail.address",
+        "fleet.host.identity",
+    }  # test_alike_leaves
     assert mine == {one for one in CATALOG if one.startswith("fleet.")}
 
 
