@@ -88,11 +88,17 @@ FIRST = (
 )
 # A state of the moment that is compared, among those that are alike in the leaves of the source that match.
 _STATE = "nvidia-smi/(?:performance_state|clocks_(?:event|throttle)_reasons/)"
+_HELD = "performance_state$|_reasons/.*_(?:gpu_idle|sw_power_cap|sync_boost)$"
 WITHIN = {
     "nvidia-smi/clocks/mem_clock": "nvidia-smi/performance_state",
     "nvidia-smi/clocks/graphics_clock": _STATE,
+    # The driver names it only while that is what limits the clocks.
+    "nvidia-smi/clocks_event_reasons/clocks_event_reason_applications_clocks_setting": _HELD,
+    "nvidia-smi/clocks_throttle_reasons/clocks_throttle_reason_applications_clocks_setting": _HELD,
 }
 # Not where one of these says that something holds it back, or that there is nothing to do.
 UNLESS = {"nvidia-smi/clocks/graphics_clock": "=Active$"}
+# Of what holds clocks back, the value that is wrong if it is the odd one.
+FAULT = ("_reasons/", "Active")
 # By what part a value may differ and be alike: chips of one kind reach clocks of their own.
 ROUGH = {"nvidia-smi/clocks/graphics_clock": 0.15}

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 class Row:
     """``leaf``: matches the whole path, in the form of leaf_excuses. ``harms``: jobs wait for it or fail.
 
-    ``told_by``: beginnings of ids of checks that judge this very thing, and whose finding is not told
-    twice; None: every check that looks at the same source.
+    ``told_by``: beginnings of ids of checks that judge this very thing, and whose finding is not told twice; None: a
+    check that has the leaf's name or value among its words. ``wish``: a key of ibready_expect by which the site says
+    what it wants of all, and another check then judges it. ``firmware``: told apart from settings, of GPUs.
     """
 
     leaf: str
@@ -23,6 +24,19 @@ class Row:
     remedy: str
     harms: bool = True
     told_by: tuple[str, ...] | None = None
+    wish: str = ""
+    firmware: bool = False
+
+
+def _gpu(leaf: str, what: str, remedy: str, *told_by: str, wish: str = "", firmware: bool = False) -> Row:
+    """A property of GPUs: alike in recorded outputs of nine hosts with four or eight equal GPUs (460 to 595)."""
+    means = f"{what}: unlike the equal GPUs"
+    return Row(f"nvidia_smi/{leaf}", means, remedy, not firmware, told_by, wish, firmware)
+
+
+_CLOCKS = "`nvidia-smi -i BUS-ID -rac` and `-rgc` give it its own clocks again"
+_BUNDLE = "update the baseboard's firmware with the machine maker's bundle, in a maintenance window"
+_MIG = "drain the host, then `nvidia-smi -i BUS-ID -mig 0` or 1; or say by ibready_expect.mig what is wanted"
 
 
 # What each has for itself, whatever the others have: two that share it are one too many. By the whole path.
@@ -103,13 +117,38 @@ ROWS = (
         harms=False,
         told_by=("gpu.clocks",),
     ),
-    # nvidia-smi manual, "Power Readings".
-    Row(
-        "nvidia_smi/(?:gpu_)?power_readings/.*limit",
-        "it may draw less power than equal GPUs, so it is slower under load",
+    _gpu("mig_mode/.*", "MIG mode", _MIG, "gpu.mig.", wish="mig"),
+    _gpu("compute_mode", "compute mode", "`nvidia-smi -i BUS-ID -c DEFAULT`", "gpu.device.compute_mode"),
+    _gpu("ecc_mode/.*", "ECC mode", "`nvidia-smi -i BUS-ID -e 1` and reset the GPU", "gpu.ecc.", wish="ecc"),
+    _gpu(
+        "(?:gpu_)?power_readings/.*limit",
+        "power limit",
         "`nvidia-smi -i BUS-ID -pl WATTS`; a lower default comes from the machine: look at the BMC's power cap",
+        "gpu.power.limit",
+    ),
+    _gpu("applications_clocks/.*", "application clock", _CLOCKS, "gpu.clocks.applications"),
+    _gpu("clocks_(?:event|throttle)_reasons/.*applications_clocks_setting", "clocks held by a setting", _CLOCKS),
+    _gpu("max_clocks/.*", "highest clock", _BUNDLE),
+    _gpu("bar1_memory_usage/total", "BAR1 size", "look at the BIOS's settings of its slot; power cycle the host"),
+    _gpu("addressing_mode", "addressing mode", "compare the driver's options in /etc/modprobe.d; reset the GPU"),
+    _gpu("driver_model/.*", "driver model", "`nvidia-smi -i BUS-ID -dm 1` and reboot"),
+    _gpu("gsp_firmware_version", "GSP firmware", "reload the driver, or reboot the node", firmware=True),
+    _gpu("vbios_version", "VBIOS", _BUNDLE, "fleet.gpu.vbios", firmware=True),
+    _gpu("inforom_version/.*", "infoROM image", _BUNDLE, "gpu.device.inforom", firmware=True),
+    # PCI Express Base Specification, 7.5.3: what software sets in a function's control registers.
+    Row(
+        "pci_config/.*",
+        "a control register of its PCI function is set otherwise: by the BIOS, a driver or setpci",
+        "compare `lspci -vvv -s` of both; set it as on the others, and look who set it",
         harms=False,
-        told_by=("gpu.power.limit", "gpu.equals.setting"),
+        told_by=("pci.",),
+    ),
+    # mlnx_qos manual: --pfc, --dscp2prio.
+    Row(
+        "mlnx_qos/(?:enabled|prio_[0-9]+)",
+        "other priorities are paused, or other packets get them, than on the other rails",
+        "`mlnx_qos -i INTERFACE` beside another rail's, then --pfc and --dscp2prio as there",
+        told_by=("roce.qos.",),
     ),
     # The kernel's ABI document sysfs-class-net.
     Row(

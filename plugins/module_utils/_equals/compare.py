@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Iterator, Mapping, Sequence
 
-from .._data.leaf_excuses import EXCUSES, FIRST, MORE_IS_FINE, ROUGH, UNLESS, WITHIN
+from .._data.leaf_excuses import EXCUSES, FAULT, FIRST, MORE_IS_FINE, ROUGH, UNLESS, WITHIN
+from .._parse._nvsmi import no_answer
 
 # Of three, two are no majority that a site would follow.
 LEAST = 4
@@ -86,10 +87,12 @@ def _among(members: list[Part], least: int) -> Iterator[Outlier]:
         dict.fromkeys(f"{source}/{path}" for part in members for source, text in part.texts.items() for path in text)
     )
     first = [leaf for leaf in leaves if matches(FIRST, plain(leaf))]
-    apart = {one.part.subject for leaf in first for one in _outliers(leaf, members, least)}
+    unlike = [one for leaf in first for one in _outliers(leaf, members, least)]
+    yield from (one for one in unlike if not excuse(one.leaf))
+    apart = {one.part.subject for one in unlike}
     members = [part for part in members if part.subject not in apart]
     for leaf in leaves:
-        if leaf in WITHIN or not excuse(leaf):
+        if leaf not in first and (leaf in WITHIN or not excuse(leaf)):
             yield from _outliers(leaf, members, least)
 
 
@@ -125,8 +128,11 @@ def _outliers(leaf: str, members: Sequence[Part], least: int) -> Iterator[Outlie
         if len(mine) < least or len(counted) < 2 or times < len(mine) - max(1, len(mine) // 4):
             continue
         for (part, value), mark in zip(mine, own):
-            if mark != usual and not (fine and _more(value, usual)):
-                yield Outlier(part, leaf, value, _named(usual, part.names), times, len(mine))
+            known = not no_answer(value) and (FAULT[0] not in leaf or value == FAULT[1])
+            named = _named(usual, part.names)
+            # Of a part whose own name is not known nobody can say whether it is its own.
+            if mark != usual and known and "\0" not in named and not (fine and _more(value, usual)):
+                yield Outlier(part, leaf, value, named, times, len(mine))
 
 
 def _about(values: Sequence[str], rough: float) -> list[str]:
@@ -156,13 +162,14 @@ def _number(value: str) -> float | None:
 def anonymous(value: str, names: tuple[str, ...]) -> str:
     """With a mark in the place of the part's own names."""
     for at, name in enumerate(names):
-        value = re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w)", f"\0{at}", value)
+        if name:
+            value = re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w)", f"\0{at}", value)
     return value
 
 
 def _named(value: str, names: tuple[str, ...]) -> str:
     for at, name in enumerate(names):
-        value = value.replace(f"\0{at}", name)
+        value = value.replace(f"\0{at}", name) if name else value
     return value
 
 

@@ -17,12 +17,13 @@ class _Told(NamedTuple):
     kind: str
     setting: str
     other: str
+    firmware: str = ""
 
 
 _AREAS = {
     "ib": _Told(parts.INFINIBAND, "ib.equals.setting", "ib.equals.other"),
     "roce": _Told(parts.ETHERNET, "roce.equals.setting", "roce.equals.other"),
-    "gpu": _Told(parts.GPU, "gpu.equals.setting", "gpu.equals.other"),
+    "gpu": _Told(parts.GPU, "gpu.equals.setting", "gpu.equals.other", "gpu.equals.firmware"),
 }
 
 
@@ -32,4 +33,4 @@ def judge(area: str, seen: Cached, expect: Expectations, told: Sequence[Check]) 
     if how is None:
         return []
     mine = [part for part in parts.of(seen, how.kind) if not expect.ignores(*part.names, part.subject)]
-    return list(tell.checks(compare.outliers(mine), told, expect, how.setting, how.other))
+    return list(tell.checks(compare.outliers(mine), told, expect, *how[1:]))

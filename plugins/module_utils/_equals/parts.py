@@ -102,7 +102,8 @@ def _ports(seen: _Seen) -> Iterator[Part]:
         )
         files.update(_gids(seen, home))
         own = tuple(name for name, owner in interfaces.items() if owner == device)
-        names = tuple(name for name in (device, function, *own) if name)
+        # Each at its place, whether it is known or not.
+        names = (device, function, *own)
         yield Part(
             kind, f"{device}/{number}", names, _not_empty({**told, "rdma": files, "PCI config": seen.config(function)})
         )

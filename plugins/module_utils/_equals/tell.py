@@ -20,11 +20,16 @@ _UNNAMED = "it differs from its equals in what no rule names: somebody set it, o
 
 
 def checks(
-    found: Sequence[Outlier], told: Sequence[Check], expect: Expectations, setting: str, other: str, who: str = "equals"
+    found: Sequence[Outlier],
+    told: Sequence[Check],
+    expect: Expectations,
+    setting: str,
+    other: str,
+    firmware: str = "",
+    who: str = "equals",
 ) -> Iterator[Check]:
-    """``setting``: the id where a row says that jobs are harmed, ``other``: of all else. ``told``: by other checks.
-
-    ``who``: what the equals are called in ``expected_from``.
+    """``setting``: the id where a row says that jobs are harmed, ``firmware``: of what it calls so, ``other``: of all
+    else. ``told``: by other checks. ``who``: what the equals are called in ``expected_from``.
     """
     meant = expect.get("differs")
     wished = set(meant.value) if meant is not None else set()
@@ -33,7 +38,12 @@ def checks(
     for one in found:
         if said(one.leaf) not in wished and not _is_told(one, failures):
             row = row_of(one.leaf)
-            check_id = setting if row is not None and row.harms else other
+            if row is None:
+                check_id = other
+            elif row.wish and expect.get(row.wish) is not None:
+                continue
+            else:
+                check_id = setting if row.harms else (row.firmware and firmware) or other
             by_part.setdefault((check_id, one.part.subject), []).append(one)
     alike: dict[tuple[str, tuple[tuple[str, str, str], ...]], list[list[Outlier]]] = {}
     for (check_id, _subject), mine in by_part.items():

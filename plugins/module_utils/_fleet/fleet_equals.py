@@ -43,7 +43,7 @@ def judge(hosts: Mapping[str, Told], groups: Sequence[Group]) -> dict[str, list[
     for group in groups:
         for host, found in _outliers({host: hosts[host] for host in group.hosts if host in hosts}).items():
             mine = hosts[host]
-            checks[host] += tell.checks(found, mine.checks, mine.expect, SETTING, OTHER, "fleet")
+            checks[host] += tell.checks(found, mine.checks, mine.expect, SETTING, OTHER, who="fleet")
     for host, check in _shared(hosts):
         checks[host].append(check)
     return checks

@@ -9,7 +9,7 @@ from ..._expect.expectations import Expectations
 from ..._ground.check import UNKNOWN, Check, skipped, unknown
 from ..area import Area
 from ..machine.facts import NO_GPU, Machine
-from . import check_device, check_driver, check_equals, check_log, check_memory, check_replays, check_state, observe
+from . import check_device, check_driver, check_log, check_memory, check_replays, check_state, observe
 from .check_scope import scope
 from .entries import ENTRIES
 from .facts import GpuFacts
@@ -44,7 +44,6 @@ def _judge(facts: GpuFacts, machine: Machine, expect: Expectations) -> Iterator[
     # Without nvidia-smi's answer gpu.driver.answers stands for all that it would have shown.
     if seen.listed:
         found += (*check_state.judge(seen), *check_memory.judge(seen), *check_replays.judge(seen))
-        found += check_equals.judge(seen, found)
     else:
         found += check_state.without_facts(seen)
     yield from found

@@ -8,12 +8,12 @@ from operator import attrgetter
 from typing import Iterator
 
 from ..._data import drivers, xids
+from ..._equals.compare import Part, outliers
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, skipped
 from ..._ground.tally import Tally
 from ..._parse import nvsmi_error
 from ..._parse._nvsmi import NEEDS_RESET, Gpu, degrees, number
-from . import check_equals
 from .check_scope import ALL_LOST, ON_OR_OFF, UNIT, LeftOut, Scope, Unsure, each, open_, shown_by_equals, subject
 
 _RESET = "gpu.device.reset"
@@ -176,7 +176,17 @@ def _first(*texts: str) -> int | None:
 
 def _not_lowered(seen: Scope, check_id: str, what: str, name: str, default: str, unit: str) -> list[Check]:
     """A limit that is below what the GPU comes with; of one below its equals' gpu.equals.setting tells."""
-    odd = check_equals.odd(seen, name)
+    texts = {subject(gpu): {f"{name} limit": str(getattr(gpu, name))} for gpu in seen.gpus}
+    parts = [
+        Part(
+            (gpu.name, gpu.mig, gpu.virtualization, gpu.subsystem),
+            subject(gpu),
+            (),
+            {"nvidia-smi": texts[subject(gpu)]},
+        )
+        for gpu in seen.gpus
+    ]
+    odd = {one.part.subject for one in outliers(parts)}
 
     def judge(gpu: Gpu, text: str) -> Check | None:
         if subject(gpu) in odd:

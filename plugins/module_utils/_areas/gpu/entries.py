@@ -320,7 +320,7 @@ ENTRIES = declare(
         "gpu.equals.setting",
         "No GPU has other settings and limits than the equal GPUs of its host",
         "MIG, ECC and compute mode, power limit, clocks, BAR1 size and modes of the driver are held against what "
-        "most of at least three equal GPUs have. One GPU that is set otherwise slows every job, or keeps it away. "
+        "nearly all of at least four equal GPUs have. One GPU that is set otherwise slows every job, or keeps it away. "
         "What the inventory wants of all (ibready_expect.mig, ecc), and more than most have, is fine.",
         ("somebody set this GPU alone, or it was exchanged and never set like the others",),
         "compare `nvidia-smi -q` of this GPU with its neighbour's; set it as the others are",
@@ -329,7 +329,7 @@ ENTRIES = declare(
     warning(
         "gpu.equals.firmware",
         "No GPU has other firmware than the equal GPUs of its host",
-        "VBIOS, infoROM image and GSP firmware of most of at least three equal GPUs. Another one has other limits "
+        "VBIOS, infoROM image and GSP firmware of nearly all of at least four equal GPUs. Another has other limits "
         "and a different set of fixed bugs.",
         ("the GPU was exchanged, or a firmware bundle was not applied to all",),
         "update the baseboard's firmware with the machine maker's bundle, in a maintenance window",

@@ -342,9 +342,7 @@ SHARP = '"Mellanox Technologies Aggregation Node"'
 @pytest.mark.parametrize(
     ("names", "unnamed"),
     [
-        pytest.param(
-            NAMED, "1 of 3 HCAs are called MT4129 ConnectX7 Mellanox Technologies", id="one host has no name"
-        ),
+        pytest.param(NAMED, "1 of 3 HCAs are called MT4129 ConnectX7 Mellanox Technologies", id="one host has no name"),
         pytest.param((*NAMED[:2], SHARP), "", id="what switches put there"),
         pytest.param((NAMED[2], NAMED[2], SHARP), "", id="no host of the site names its HCAs"),
     ],

@@ -21,8 +21,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.dmesg impor
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.nvsmi_error import NvsmiError
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 
-# _equals/ judges the last, of what was read; see test_equals.py.
-IDS = sorted(one for one in CATALOG if one.startswith("gpu.") and one != "gpu.equals.other")
+# _equals/ judges these, of what was read; see test_equals.py.
+EQUALS = ("gpu.equals.setting", "gpu.equals.firmware", "gpu.equals.other")
+IDS = sorted(one for one in CATALOG if one.startswith("gpu.") and one not in EQUALS)
 A, B = "0000:1b:00.0", "0000:43:00.0"
 HEALTHY = Gpu(
     bus_id="00000000:1B:00.0",
@@ -158,7 +159,7 @@ def test_a_healthy_host_passes_every_check_that_somebody_expects_something_of() 
 def test_a_host_without_gpus_skips_everything(machine: Machine, why: str) -> None:
     checks = checks_of(GpuFacts(), machine)
     assert {(one.result, one.cause) for one in checks} == {(_model.SKIP, why)}
-    assert sorted(one.id for one in checks) == sorted([*IDS, "gpu.equals.other"])
+    assert sorted(one.id for one in checks) == sorted([*IDS, *EQUALS])
 
 
 def test_a_host_that_lost_all_its_gpus_is_not_skipped() -> None:
@@ -390,9 +391,7 @@ NEWER = {
 
 @pytest.mark.parametrize(("field", "ids"), NEWER.items())
 def test_what_newer_drivers_show_is_unknown_only_where_the_output_was_cut(field: str, ids: list[str]) -> None:
-    # The same driver shows the MIG mode of the other GPU.
-    unlike = {f"gpu.equals.setting {A}": "unknown"} if field == "mig" else {}
-    assert bad(broken(**{field: ""})) == unlike
+    assert bad(broken(**{field: ""})) == {}
     assert bad(broken(**{field: "", "whole": False})) == {f"{one} {A}": "unknown" for one in ids}
     only = replace(HEALTHY, **{field: ""})
     for check_id in ids:

@@ -137,11 +137,11 @@ def test_a_clock_is_compared_within_one_state_and_more_is_fine() -> None:
 
 
 def test_what_no_row_names_is_a_warning_in_the_words_of_its_source() -> None:
-    (check,) = checks(rails(odd={5: bent("enabled     0   0   0   1", "enabled     0   0   0   0")}))
+    (check,) = checks(rails(odd={5: bent("priority:  1", "priority:  2")}))
     assert (check.id, check.result, check.severity, check.subject) == (OTHER, "fail", "warning", "mlx5_5/1")
-    assert (check.observed, check.expected) == ("mlnx_qos/enabled: 0 0 0 0", "0 0 0 1")
+    assert (check.observed, check.expected) == ("mlnx_qos/priority#2: 2", "1")
     assert check.expected_from == "equals 7/8"
-    assert "ibready_expect.differs: [mlnx_qos/enabled]" in check.remedy
+    assert "ibready_expect.differs: [mlnx_qos/priority#2]" in check.remedy
 
 
 def test_a_row_gives_cause_severity_and_remedy() -> None:
@@ -151,6 +151,85 @@ def test_a_row_gives_cause_severity_and_remedy() -> None:
     assert (check.id, check.severity) == (SETTING, "error")
     assert "another share of the wire" in check.cause
     assert "mlnx_qos -i eth5" in check.remedy
+
+
+# What eight GPUs show, and what one of them may have instead: by leaf, with the check that tells it.
+HELD = "clocks_event_reasons/clocks_event_reason_applications_clocks_setting"
+GPUS = {
+    "mig_mode/current_mig": ("Disabled", "Enabled", "setting"),
+    "compute_mode": ("Default", "Exclusive_Process", "setting"),
+    "ecc_mode/current_ecc": ("Enabled", "Disabled", "setting"),
+    "gpu_power_readings/current_power_limit": ("700.00 W", "650.00 W", "setting"),
+    "applications_clocks/graphics_clock": ("1980 MHz", "1200 MHz", "setting"),
+    "applications_clocks/mem_clock": ("2619 MHz", "1593 MHz", "setting"),
+    "max_clocks/graphics_clock": ("1980 MHz", "1755 MHz", "setting"),
+    "bar1_memory_usage/total": ("131072 MiB", "65536 MiB", "setting"),
+    "addressing_mode": ("HMM", "ATS", "setting"),
+    "driver_model/current_dm": ("TCC", "WDDM", "setting"),
+    HELD: ("Not Active", "Active", "setting"),
+    "gsp_firmware_version": ("580.105.08", "570.86.15", "firmware"),
+    "vbios_version": ("96.00.A5.00.01", "96.00.61.00.01", "firmware"),
+    "inforom_version/img_version": ("G520.0200.00.05", "G520.0200.00.04", "firmware"),
+    "persistence_mode": ("Enabled", "Disabled", "other"),
+}
+USUAL = {leaf: usual for leaf, (usual, _odd, _id) in GPUS.items()}
+
+
+def cards(odd: dict[str, str], size: int = 8, number: int = 1) -> list[Part]:
+    """Equal GPUs, of which so many have something else."""
+    texts = [{"nvidia-smi": {**USUAL, **(odd if at < number else {})}} for at in range(size)]
+    return [Part(("GPU",), f"0000:{at}3:00.0", (f"0000:{at}3:00.0",), text) for at, text in enumerate(texts)]
+
+
+def told_of(parts: list[Part], *told: Check, **expect: Any) -> list[tuple[str, str, str]]:
+    ids = [f"gpu.equals.{which}" for which in ("setting", "other", "firmware")]
+    found = tell.checks(outliers(parts), told, from_inventory(expect), *ids)
+    return [(one.id, one.subject, one.observed) for one in found]
+
+
+@pytest.mark.parametrize("leaf", GPUS)
+def test_the_gpu_that_differs_is_told_by_the_check_of_its_row(leaf: str) -> None:
+    _usual, odd, which = GPUS[leaf]
+    found = (f"gpu.equals.{which}", "0000:03:00.0", f"nvidia-smi/{leaf}: {odd}")
+    assert told_of(cards({leaf: odd})) == [found]
+    # Half of them are the site's own pattern; of three, two are no majority.
+    assert told_of(cards({leaf: odd}, number=4)) == told_of(cards({leaf: odd}, size=3)) == []
+
+
+@pytest.mark.parametrize(
+    ("leaf", "fine"),
+    [
+        ("gpu_power_readings/current_power_limit", "720.00 W"),
+        ("applications_clocks/graphics_clock", "2000 MHz"),
+        ("max_clocks/graphics_clock", "2000 MHz"),
+        ("vbios_version", "Unknown Error"),  # gpu.device.answers tells that.
+    ],
+)
+def test_more_than_most_and_no_answer_are_no_difference(leaf: str, fine: str) -> None:
+    assert told_of(cards({leaf: fine})) == []
+
+
+def test_a_setting_that_holds_clocks_is_compared_in_one_state_and_counts_where_it_holds() -> None:
+    idle = "clocks_event_reasons/clocks_event_reason_gpu_idle"
+    assert told_of(cards({HELD: "Active", idle: "Active"})) == []
+    every = [replace(part, texts={"nvidia-smi": {**part.texts["nvidia-smi"], HELD: "Active"}}) for part in cards({})]
+    every[3] = cards({})[3]
+    assert told_of(every) == []
+
+
+@pytest.mark.parametrize(
+    ("leaf", "expect", "check"),
+    [
+        ("mig_mode/current_mig", {"mig": False}, "gpu.mig.mode"),
+        ("ecc_mode/current_ecc", {"ecc": True}, "gpu.ecc.mode"),
+    ],
+)
+def test_what_the_site_wants_or_another_check_told_is_not_told_again(
+    leaf: str, expect: dict[str, Any], check: str
+) -> None:
+    parts = cards({leaf: GPUS[leaf][1]})
+    assert told_of(parts, **expect) == told_of(parts, failed(check, parts[0].subject)) == []
+    assert len(told_of(parts, failed(check, parts[1].subject))) == 1
 
 
 def test_parts_that_differ_alike_are_one_finding() -> None:
@@ -180,8 +259,12 @@ def test_what_another_check_told_of_the_part_is_not_told_twice() -> None:
 
 
 def test_what_another_check_told_of_something_else_hides_nothing() -> None:
-    parts = rails(odd={5: bent("enabled     0   0   0   1", "enabled     0   0   0   0")})
+    parts = rails(odd={5: bent("priority:  1", "priority:  2")})
     assert len(checks(parts, (failed("roce.qos.trust", "mlx5_5", "pcp"),))) == 1
+    # A row says by whom the very thing is judged.
+    parts = rails(odd={5: bent("enabled     0   0   0   1", "enabled     0   0   0   0")})
+    assert checks(parts, (failed("roce.qos.pfc", "mlx5_5", "none"),)) == []
+    assert len(checks(parts, (failed("ib.port.errors", "mlx5_5", "0"),))) == 1
     # A row says which checks judge the very thing: none looks at who sets the flow control.
     assert len(checks(rails(odd={5: FIRMWARE}), (failed("roce.qos.trust", "mlx5_5"),))) == 1
 

@@ -12,6 +12,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data.leaf_names i
 from ansible_collections.ibready.cluster.plugins.module_utils._equals import compare, parts
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output
 from tests.unit.corpus import CORPUS
+from tests.unit.plugins.module_utils.test_equals import GPUS
 
 # A leaf, and what two healthy parts of one host have. Recorded: eight H100, eight B200, four GB200 and GB300.
 RECORDED = [
@@ -95,6 +96,9 @@ NAMED = [
     "nvidia-smi/clocks/graphics_clock",
     "nvidia-smi/gpu_power_readings/default_power_limit",
     "rdma/interfaces",
+    "PCI config/device control",
+    "mlnx_qos/prio 3",
+    *(f"nvidia-smi/{leaf}" for leaf in GPUS),
     "/sys/class/net/eth0/speed",
     "/proc/cpuinfo/microcode",
 ]
