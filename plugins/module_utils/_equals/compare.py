@@ -66,8 +66,12 @@ def excuse(leaf: str) -> str:
 
 def compared(leaf: str) -> bool:
     """Whether equals should have it alike, or it says who may be compared."""
-    within = any(re.search(words, leaf) for words in WITHIN.values())
-    return leaf in WITHIN or within or not excuse(leaf) or matches(FIRST, plain(leaf))
+    return leaf in WITHIN or is_state(leaf) or not excuse(leaf) or matches(FIRST, plain(leaf))
+
+
+def is_state(leaf: str) -> bool:
+    """Whether something is compared only among those that are alike in it."""
+    return any(re.search(words, leaf) for words in WITHIN.values())
 
 
 def outliers(parts: Sequence[Part], least: int = LEAST) -> list[Outlier]:
@@ -98,7 +102,7 @@ def _among(members: list[Part], least: int) -> Iterator[Outlier]:
 
 def without_cuts(members: Sequence[Part]) -> list[Part]:
     """Without the texts that end before those of most do: they were cut, and say nothing by silence."""
-    last = {source: _last(source, members) for part in members for source in part.texts if source in MAY_BE_CUT}
+    last = {source: _last(source, members) for source in MAY_BE_CUT if any(part.texts.get(source) for part in members)}
     return [
         replace(part, texts={name: text for name, text in part.texts.items() if last.get(name) in (None, *text)})
         for part in members

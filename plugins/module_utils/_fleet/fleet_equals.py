@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import Iterator, Mapping, Sequence
+from typing import Collection, Iterator, Mapping, Sequence
 
 from .._data.leaf_names import FOLLOWS, UNIQUE
 from .._equals import compare, summary, tell
-from .._equals.compare import Outlier
+from .._equals.compare import Outlier, Part
 from .._expect.expectations import CAPABILITY, Expectations
 from .._ground.check import FAIL, UNKNOWN, Check, failed
 from .._ground.text import few
@@ -52,12 +52,22 @@ def judge(hosts: Mapping[str, Told], groups: Sequence[Group]) -> dict[str, list[
 def _outliers(hosts: Mapping[str, Told]) -> dict[str, list[Outlier]]:
     """By host; each part's subject is its place."""
     # Equal hosts tell the same: nothing of it has to be opened.
-    if len({json.dumps(told.equals, sort_keys=True) for told in hosts.values()}) < 2:
+    texts = {host: json.dumps(told.equals, sort_keys=True) for host, told in hosts.items()}
+    every = {text: list(summary.opened(hosts[host].equals)) for host, text in texts.items()}
+    if len(every) < 2:
         return {}
+    values: dict[tuple[object, ...], set[str | None]] = {}
+    leaves = {(part.kind, source, path) for parts in every.values() for part in parts for source, path in _paths(part)}
+    for parts in every.values():
+        mine = {(part.kind, source, path): part.texts[source][path] for part in parts for source, path in _paths(part)}
+        for leaf in leaves:
+            values.setdefault(leaf, set()).add(mine.get(leaf))
+    # What all have alike says nothing, but for the states in which something is compared, and how texts end.
+    ends = {(one.kind, *_paths(one)[-1]) for parts in every.values() for part in parts for one in _each_text(part)}
+    needed = ends | {leaf for leaf in leaves if len(values[leaf]) > 1 or compare.is_state(f"{leaf[1]}/{leaf[2]}")}
+    lean = {text: [_lean(part, needed) for part in parts] for text, parts in every.items()}
     parts = [
-        replace(part, subject=host, names=(*part.names, host))
-        for host, told in hosts.items()
-        for part in summary.opened(told.equals)
+        replace(part, subject=host, names=(*part.names, host)) for host, text in texts.items() for part in lean[text]
     ]
     found: dict[str, list[Outlier]] = {}
     for one in compare.outliers(parts, MIN_FLEET):
@@ -66,6 +76,22 @@ def _outliers(hosts: Mapping[str, Told]) -> dict[str, list[Outlier]]:
             part = replace(one.part, subject=place, names=one.part.names[:-1])
             found.setdefault(host, []).append(replace(one, part=part))
     return found
+
+
+def _paths(part: Part) -> list[tuple[str, str]]:
+    return [(source, path) for source, text in part.texts.items() for path in text]
+
+
+def _each_text(part: Part) -> list[Part]:
+    return [replace(part, texts={source: text}) for source, text in part.texts.items() if text]
+
+
+def _lean(part: Part, needed: Collection[tuple[object, ...]]) -> Part:
+    texts = {
+        source: {path: value for path, value in text.items() if (part.kind, source, path) in needed}
+        for source, text in part.texts.items()
+    }
+    return replace(part, texts=texts)
 
 
 def _follows(one: Outlier, checks: Sequence[Check]) -> bool:

@@ -133,7 +133,7 @@ def test_a_lower_power_limit_of_every_gpu_is_found() -> None:
     smi = {"all": {"default_power_limit": "650.00 W", "current_power_limit": "650.00 W"}}
     limits = "nvidia-smi/gpu_power_readings/{}_power_limit: 650.00 W"
     told = "; ".join(limits.format(which) for which in ("current", "default"))
-    assert wrong(H100, (), (), [{"more": {"smi": smi}}]) == {f"node3 {OTHER} {GPUS}: {told}"}
+    assert wrong(H100, (), (), [{"more": {"smi": smi}}]) == {f"node3 {SETTING} {GPUS}: {told}"}
 
 
 def test_all_rails_on_another_vlan_are_one_finding() -> None:
