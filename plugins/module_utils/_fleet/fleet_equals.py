@@ -15,13 +15,15 @@ from .._data.leaf_names import FOLLOWS, UNIQUE
 from .._equals import compare, summary, tell
 from .._equals.compare import Outlier, Part
 from .._expect.expectations import CAPABILITY, Expectations
-from .._ground.check import FAIL, UNKNOWN, Check, failed
+from .._ground.check import FAIL, UNKNOWN, Check, failed, unknown
+from .._ground.equals import CLAIMED
 from .._ground.text import few
 from .fleet_same import MIN_FLEET, Group
 
 SETTING, OTHER = "fleet.equals.setting", "fleet.equals.other"
 ADDRESS, IDENTITY = "fleet.rail.address", "fleet.host.identity"
 _ADDRESSES = "rdma/addresses"
+_WHOSE = "find which of them is meant to have the address (`ip address`, inventory), and give the other its own"
 # Of so many at least, nearly all have one of their own: only then it is an identity.
 _ENOUGH, _NEARLY = 5, 0.8
 _SHOWN = 4
@@ -121,4 +123,10 @@ def _each(leaf: str, value: str, who: Sequence[tuple[str, str]]) -> Iterator[tup
         others = [f"{name} {at}".replace(" host", "") for name, at in who if name != host]
         what = "address" if leaf == _ADDRESSES else tell.said(leaf)
         observed = f"{what} {value}, also on {few(others, _SHOWN)}"
-        yield host, failed(ADDRESS if leaf == _ADDRESSES else IDENTITY, place, observed, "on no other", CAPABILITY)
+        if leaf == _ADDRESSES:
+            # Each says it of itself: by its word alone no host may fail another.
+            why = f"{CLAIMED}{host} {place} has {value} by its own word, and so has {few(others, _SHOWN)}"
+            doubt = unknown(ADDRESS, place, why, observed=observed, remedy=_WHOSE)
+            yield host, replace(doubt, expected="on no other", expected_from=CAPABILITY)
+        else:
+            yield host, failed(IDENTITY, place, observed, "on no other", CAPABILITY)

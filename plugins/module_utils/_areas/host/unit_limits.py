@@ -47,8 +47,8 @@ def asked(
         if any(_low(key, value) for key, value in entry.items()):
             lines = _lines(evidence, paths)
             reported = {key: _set_by(f"Limit{key}", value, lines) for key, value in entry.items()}
-        known = limits[service].value
-        soft = known.soft if known else {}
+        asks = limits[service].value
+        soft = asks.soft if asks else {}
         low = [row.unit for row in FLOORS if row.unit and _below(row, soft, cpus)]
         if low:
             lines = _lines(evidence, paths)

@@ -172,14 +172,15 @@ def own(host: int, *addresses: str) -> Told:
     )
 
 
-def test_one_address_on_two_hosts_is_an_error_of_both_whatever_the_rail() -> None:
+def test_one_address_on_two_hosts_is_told_of_both_and_fails_neither_by_the_others_word() -> None:
     hosts = [own(1, "fd00::1", "fd00::2"), own(2, "fd00::3", "fd00::1"), own(3, "fd00::5", "fd00::6")]
     found = fleet(*hosts)
     assert brief(found) == [
         ("n0", "fleet.rail.address", "mlx5_0/1", "address fd00::1, also on n1 mlx5_1/1", "on no other"),
         ("n1", "fleet.rail.address", "mlx5_1/1", "address fd00::1, also on n0 mlx5_0/1", "on no other"),
     ]
-    assert found["n0"][0].severity == "error"
+    assert {(check.severity, check.result) for checks in found.values() for check in checks} == {("error", "unknown")}
+    assert "by its own word, and so has n1 mlx5_1/1" in found["n0"][0].cause
 
 
 def test_what_is_left_out_of_a_host_is_not_told() -> None:
