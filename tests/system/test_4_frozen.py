@@ -20,6 +20,8 @@ PLACE = "/opt/frozen"
 # Seconds: what an honest answer may take on a busy machine, and what packages may.
 BOUND = 45
 PACKAGES_BOUND = 90
+# What pings may take on top, were every question to use up its deadline.
+PINGS = 180
 ACCESS = "host.access.reachable"
 HELD = "libnccl2"
 SITE, VERIFY = "site.yml", "playbooks/verify.yml"
@@ -92,7 +94,7 @@ def test_a_node_that_hangs_is_unknown_and_the_next_run_mends_it(
     why = re.fullmatch(rf"gave no answer for (\d+) s to: (\S+ : )?{task}", check["cause"])
     assert why, check["cause"]
     # A visit of pings may take as long as they may.
-    assert BOUND <= int(why[1]) <= max(3 * BOUND, PACKAGES_BOUND)
+    assert BOUND <= int(why[1]) <= BOUND + PINGS
     assert f"{NODE} {why[0]}. Next: " in said(output)
 
     frozen.thaws()
