@@ -13,9 +13,10 @@ from tests.gauntlet.tree import Tree
 def lay_out(tree: Tree, root: Path) -> None:
     """Write the tree's folders, files and links; what commands print is left out."""
     for folder in tree.folders:
-        (root / folder.lstrip("/")).mkdir(parents=True, exist_ok=True)
+        (root / tree._resolve(folder).lstrip("/")).mkdir(parents=True, exist_ok=True)
     for path, content in tree.files.items():
-        place = root / path.lstrip("/")
+        # A file below a link is one of the folder that the link leads to.
+        place = root / tree._resolve(path).lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)
     for path, target in tree.links.items():

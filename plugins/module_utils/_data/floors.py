@@ -142,7 +142,7 @@ FLOORS = (
         "/sys/class/net/{interface}/speed",
         "the port runs below 1 Gb/s (Mb/s): what NCCL's bootstrap, logins and storage have by it",
         1000,
-        remedy="`ethtool {interface}` shows what both ends offer: swap the cable, then look at the switch port",
+        remedy="`ethtool {interface}` shows what both ends offer: look at the switch port's setting, then at the cable",
         source="inferred: no board of ours has less than 1 Gb/s",
     ),
     Floor(

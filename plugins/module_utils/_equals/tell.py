@@ -77,15 +77,18 @@ def _is_told(one: Outlier, failures: Sequence[Check]) -> bool:
     mine = [check for check in failures if not names.isdisjoint((check.subject, *re.split("[ /]", check.subject)))]
     if row is not None and row.told_by is not None:
         return any(check.id.startswith(row.told_by) or said(one.leaf) in check.observed for check in mine)
-    return any(_tells(check, one) for check in mine)
+    if any(any(_told(check, one)) for check in mine):
+        return True
+    # A file of the host's may be one of a part's.
+    return one.part.subject == "host" and any(all(_told(check, one)) for check in failures)
 
 
-def _tells(check: Check, one: Outlier) -> bool:
-    """Whether a finding has the leaf's name or its value among its words."""
+def _told(check: Check, one: Outlier) -> tuple[bool, bool]:
+    """Whether a finding has the leaf's name, and whether it has its value, among its words."""
     words = set(_WORD.findall(one.leaf.rpartition("/")[2].lower()))
     told = set(_WORD.findall(f"{check.id} {check.observed} {check.cause}".lower().replace("_", " ")))
     value = set(_WORD.findall(one.value.lower()))
-    return bool(words and words <= told) or bool(value and value <= set(_WORD.findall(check.observed.lower())))
+    return bool(words and words <= told), bool(value and value <= set(_WORD.findall(check.observed.lower())))
 
 
 def _check(check_id: str, parts: Sequence[Sequence[Outlier]], who: str) -> Check:

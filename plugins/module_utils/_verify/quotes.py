@@ -38,6 +38,7 @@ _QUOTES = 2
 SCAFFOLD = (
     "/sys/bus/pci/devices",
     "/sys/bus/pci/devices/*/class",
+    "/sys/bus/pci/devices/*/config",
     "/sys/bus/pci/devices/*/device",
     "/sys/bus/pci/devices/*/vendor",
     "/sys/class/infiniband",

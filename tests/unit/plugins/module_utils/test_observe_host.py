@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._areas.host import area as host, observe_modules
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.host import area as host, dropins
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.host.facts import HostFacts, Unit
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine import observe as machine
 from ansible_collections.ibready.cluster.plugins.module_utils._data import host_units
@@ -432,4 +432,5 @@ def test_what_keeps_a_rival_out_is_read_by_both_ways_and_names(text: str, kept: 
     place = "/etc/modprobe.d/site.conf"
     _node, tree = described()
     tree.files[place] = text.encode()
-    assert observe_modules._kept_out(tree).get("nova_core", "") == (place if kept else "")
+    found = (dropins.kept_out(tree).value or {}).get("nova_core")
+    assert (found.path if found else "") == (place if kept else "")
