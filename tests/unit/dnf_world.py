@@ -44,7 +44,9 @@ class RpmRepository:
             self._build(rpm)
         made = sorted(self.home.glob("*.rpm"))
         home = f"_gpg_path {self._signer.home}"
-        sign = ["--define", home, "--define", f"_gpg_name {self._signer.fingerprint}"]
+        # Debian's rpm looks for gpg2, which none of its packages has.
+        program = f"__gpg {shutil.which('gpg')}"
+        sign = ["--define", home, "--define", f"_gpg_name {self._signer.fingerprint}", "--define", program]
         sh("rpmsign", *sign, "--addsign", *made)
         sh("createrepo_c", "--quiet", "--general-compress-type=gz", self.home)
         self.sign()
