@@ -70,8 +70,8 @@ def test_hosts_of_which_none_answers_are_no_diagnosis(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "no host could be checked, so there is no diagnosis" in said(done.stdout)
     found = json.loads((tmp_path / "ibready-diagnosis.json").read_text())
-    assert found["causes"] == []
-    assert {name for one in found["unknown"] for name in one["hosts"]} == {"node1", "node7"}
+    assert {one["id"] for one in found["causes"]} == {"host.no_answer"}
+    assert {name for one in found["causes"] for name in one["hosts"]} == {"node1", "node7"}
 
 
 @pytest.mark.parametrize(
