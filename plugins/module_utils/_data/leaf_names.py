@@ -158,6 +158,14 @@ ROWS = (
         harms=False,
         told_by=("roce.port", "ib.port", "host.net"),
     ),
+    # timedatectl(1): NTP says whether a service is to keep the clock.
+    Row(
+        "timedatectl/ntp",
+        "no service keeps its clock, as one does on equal hosts",
+        "`timedatectl set-ntp true`, or start the service that the others run",
+        harms=False,
+        told_by=("host.clock",),
+    ),
     # Intel and AMD: microcode comes with the BIOS or the distribution's package.
     Row(
         "/proc/cpuinfo/microcode",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Iterator, Mapping, Sequence
 
+from .._data.drivers import DEPRECATED
 from .._data.leaf_excuses import EXCUSES, FAULT, FIRST, MORE_IS_FINE, ROUGH, UNLESS, WITHIN
 from .._parse._nvsmi import no_answer
 
@@ -131,6 +132,8 @@ def _outliers(leaf: str, members: Sequence[Part], least: int) -> Iterator[Outlie
         usual, times = counted.most_common(1)[0]
         if len(mine) < least or len(counted) < 2 or times < len(mine) - max(1, len(mine) // 4):
             continue
+        if DEPRECATED in (one.lower() for one in counted):
+            continue  # Of a driver's release, and no part's.
         for (part, value), mark in zip(mine, own):
             known = not no_answer(value) and (FAULT[0] not in leaf or value == FAULT[1])
             named = _named(usual, part.names)

@@ -12,9 +12,12 @@ from .._expect.expectations import Expectations
 from .._ground.check import FAIL, Check, failed
 from .._ground.text import few
 from .compare import Outlier, anonymous, plain
+from .parts import HOST
 
 # What of a text may be a name or a value: no single digit, which is in everything.
 _WORD = re.compile(r"[a-z]{3,}|\d[\d.]+\w*")
+# The names in a path, and in a finding that speaks of the same.
+_NAME = re.compile(r"[a-z0-9]+")
 _SHOWN = 4
 _UNNAMED = "it differs from its equals in what no rule names: somebody set it, or it broke"
 
@@ -73,22 +76,29 @@ def said(leaf: str) -> str:
 def _is_told(one: Outlier, failures: Sequence[Check]) -> bool:
     """Whether a check of this part failed that the row names; without a row, one that tells of the same."""
     row = row_of(one.leaf)
+    if one.part.subject == HOST:
+        # A file of the host's may be of a part by which a check calls it.
+        named = (row.told_by if row is not None else None) or ()
+        return any(_names(check, one.leaf) or check.id.startswith(named) for check in failures)
     names = {one.part.subject, *one.part.names}
     mine = [check for check in failures if not names.isdisjoint((check.subject, *re.split("[ /]", check.subject)))]
     if row is not None and row.told_by is not None:
         return any(check.id.startswith(row.told_by) or said(one.leaf) in check.observed for check in mine)
-    if any(any(_told(check, one)) for check in mine):
-        return True
-    # A file of the host's may be one of a part's.
-    return one.part.subject == "host" and any(all(_told(check, one)) for check in failures)
+    return any(_tells(check, one) for check in mine)
 
 
-def _told(check: Check, one: Outlier) -> tuple[bool, bool]:
-    """Whether a finding has the leaf's name, and whether it has its value, among its words."""
+def _tells(check: Check, one: Outlier) -> bool:
+    """Whether a finding has the leaf's name or its value among its words."""
     words = set(_WORD.findall(one.leaf.rpartition("/")[2].lower()))
     told = set(_WORD.findall(f"{check.id} {check.observed} {check.cause}".lower().replace("_", " ")))
     value = set(_WORD.findall(one.value.lower()))
-    return bool(words and words <= told), bool(value and value <= set(_WORD.findall(check.observed.lower())))
+    return bool(words and words <= told) or bool(value and value <= set(_WORD.findall(check.observed.lower())))
+
+
+def _names(check: Check, leaf: str) -> bool:
+    """Whether a finding, of whatever part, has the file's name and that of its folder."""
+    name = _NAME.findall("/".join(leaf.lower().split("/")[-2:]))
+    return {*name} <= {*_NAME.findall(f"{check.subject} {check.observed} {check.cause}".lower())}
 
 
 def _check(check_id: str, parts: Sequence[Sequence[Outlier]], who: str) -> Check:

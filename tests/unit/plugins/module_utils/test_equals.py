@@ -203,6 +203,7 @@ def test_the_gpu_that_differs_is_told_by_the_check_of_its_row(leaf: str) -> None
         ("applications_clocks/graphics_clock", "2000 MHz"),
         ("max_clocks/graphics_clock", "2000 MHz"),
         ("vbios_version", "Unknown Error"),  # gpu.device.answers tells that.
+        ("applications_clocks/graphics_clock", "Requested functionality has been deprecated"),
     ],
 )
 def test_more_than_most_and_no_answer_are_no_difference(leaf: str, fine: str) -> None:
@@ -256,6 +257,28 @@ def test_what_another_check_told_of_the_part_is_not_told_twice() -> None:
     assert checks(parts, (failed("roce.qos.trust", "mlx5_5", "pcp"),)) == []
     assert checks(parts, (failed("roce.qos.other", "mlx5_5", "its priority trust state is odd"),)) == []
     assert len(checks(parts, (failed("roce.qos.trust", "mlx5_4", "pcp"),))) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "told", "found"),
+    [
+        ("/sys/class/net/eth0/mtu", failed("roce.netdev.mtu", "mlx5_0/1", "eth0 1500, RDMA MTU 1024"), 0),
+        ("/sys/class/net/eth1/mtu", failed("roce.netdev.mtu", "mlx5_0/1", "eth0 1500, RDMA MTU 1024"), 1),
+        ("/proc/sys/vm/overcommit_memory", failed("host.floor.usual", "vm.overcommit_memory", "2"), 0),
+        ("/proc/sys/vm/swappiness", failed("host.floor.usual", "vm.overcommit_memory", "2"), 1),
+        ("/proc/sys/vm/swappiness", failed("host.memory.available", "host", "1"), 1),
+        ("timedatectl/NTP", failed("host.clock.synchronised", "host", "not synchronised"), 0),
+        ("timedatectl/Timezone", failed("host.clock.synchronised", "host", "not synchronised"), 1),
+    ],
+)
+def test_what_a_host_differs_in_is_told_once_by_whatever_part_a_check_calls_it(
+    path: str, told: Check, found: int
+) -> None:
+    source, leaf = ("", path) if path.startswith("/") else path.split("/")
+    hosts = [
+        Part(("host",), "host", (), {source.rstrip("/"): {leaf.lstrip("/"): "1" if at else "2"}}) for at in range(5)
+    ]
+    assert len(checks(hosts, (told,))) == found
 
 
 def test_what_another_check_told_of_something_else_hides_nothing() -> None:

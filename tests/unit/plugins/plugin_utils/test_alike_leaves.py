@@ -118,8 +118,14 @@ ETH0 = "/sys/class/net/eth0/speed"
         pytest.param(
             *(H100, [file("/proc/sys/net/ipv4/ip_local_port_range", "32768\t60999")]),
             [file("/proc/sys/net/ipv4/ip_local_port_range", "60000\t60010")],
-            {f"{OTHER} host: /proc/sys/net/ipv4/ip_local_port_range: 60000\t60010"},
-            id="eleven ports for connections",
+            {"host.floor.usual net.ipv4.ip_local_port_range: 60000 60010"},
+            id="eleven ports for connections, which the host tells itself",
+        ),
+        pytest.param(
+            *(H100, [file("/proc/sys/net/ipv4/ip_local_port_range", "32768\t60999")]),
+            [file("/proc/sys/net/ipv4/ip_local_port_range", "20000\t60999")],
+            {f"{OTHER} host: /proc/sys/net/ipv4/ip_local_port_range: 20000\t60999"},
+            id="other ports for connections",
         ),
     ],
 )
