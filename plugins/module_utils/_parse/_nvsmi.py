@@ -62,9 +62,7 @@ class Gpu:
     module_id: str = ""
     persistence: str = ""
     addressing_mode: str = ""
-    driver_model: str = ""
     virtualization: str = ""
-    gsp_firmware: str = ""
     compute_mode: str = ""
     mig: str = ""
     mig_pending: str = ""
@@ -103,13 +101,9 @@ class Gpu:
     fabric_health: dict[str, str] | None = None
     fabric_labels: dict[str, str] | None = None
     subsystem: str = ""  # whose card it is, as printed
-    inforom_image: str = ""
     performance: str = ""  # P0 is the fastest state
     app_graphics: str = ""  # application clocks, now and as they come
-    app_memory: str = ""
     default_app_graphics: str = ""
-    max_graphics: str = ""
-    max_memory: str = ""
     temp: str = ""  # degrees Celsius; those of "margin" are how far below the first limit it is
     temp_most: str = ""
     temp_slowdown: str = ""

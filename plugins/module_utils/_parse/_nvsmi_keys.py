@@ -17,7 +17,6 @@ KEYS = {
     "persistence mode": "persistence",
     "addressing mode": "addressing_mode",
     "virtualization mode": "virtualization",
-    "gsp firmware version": "gsp_firmware",
     "compute mode": "compute_mode",
     "gpu recovery action": "recovery",
     "reset required": "reset_required",
@@ -38,7 +37,6 @@ KEYS = {
 # The same for keys that mean something only below their section.
 SECTIONS: dict[str, dict[str, str]] = {
     "mig mode": {"current": "mig", "pending": "mig_pending"},
-    "driver model": {"current": "driver_model"},
     "ecc mode": {"current": "ecc", "pending": "ecc_pending"},
     "volatile": {
         "sram uncorrectable": "volatile_sram",
@@ -68,7 +66,6 @@ SECTIONS: dict[str, dict[str, str]] = {
         "default power limit": "power_default",
     },
     "power readings": {"power limit": "power_limit", "default power limit": "power_default"},
-    "inforom version": {"image version": "inforom_image"},
     "temperature": {
         "gpu current temp": "temp",
         "gpu max operating temp": "temp_most",
@@ -79,9 +76,8 @@ SECTIONS: dict[str, dict[str, str]] = {
         "memory current temp": "memory_temp",
         "memory max operating temp": "memory_temp_most",
     },
-    "applications clocks": {"graphics": "app_graphics", "memory": "app_memory"},
+    "applications clocks": {"graphics": "app_graphics"},
     "default applications clocks": {"graphics": "default_app_graphics"},
-    "max clocks": {"graphics": "max_graphics", "memory": "max_memory"},
     "pcie generation": {
         "max": "pcie_gen_max",
         "current": "pcie_gen",
