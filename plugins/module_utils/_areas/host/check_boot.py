@@ -19,8 +19,6 @@ _SYSCTL, _MODULES, _SERVICES = "host.boot.sysctl", "host.boot.modules", "host.bo
 _KEPT = "as it runs now"
 # Loaded for a device, or by systemd from modules-load.d: both go by a blacklist.
 _BY_DEVICE = {*rdma_modules.DRIVERS, *rdma_modules.DRIVERS.values(), *boot_sources.BY_NAME}
-# A package's own file: the next upgrade writes it anew.
-_PACKAGED = ("/usr/lib/", "/lib/")
 _LAST = "/etc/sysctl.d/zz-site.conf"
 # What more of harms nobody, whoever gives it.
 _ANYBODYS = "LimitMEMLOCK"
@@ -68,7 +66,7 @@ def _good(line: SysctlLine, wanted: str) -> bool:
 def _undone(line: SysctlLine, wanted: str) -> Check:
     name = line.key.replace("/", ".")
     step = f"write `{name} = {wanted}` in place of `{line.line}` in {line.path}"
-    if line.path.startswith(_PACKAGED) and line.path.rpartition("/")[2] < _LAST.rpartition("/")[2]:
+    if line.path.startswith(dropins.PACKAGED) and line.path.rpartition("/")[2] < _LAST.rpartition("/")[2]:
         step = f"add the line `{name} = {wanted}` to {_LAST}"
     cause = f"{line.path} says `{line.line}`, and is read after every other file that sets it"
     return failed(
@@ -189,7 +187,8 @@ def _another_program(files: UnitFiles) -> Iterator[Check]:
 def _lowered(files: UnitFiles, told: Collection[str]) -> Iterator[Check]:
     """Limits that a later file takes back from one of ours, or locked memory from the package's; those that a process
     has already are ``told`` elsewhere."""
-    given = {line.key: line for line in files.lines if line.key.endswith(_ANYBODYS) and line.path.startswith(_PACKAGED)}
+    anybodys = [line for line in files.lines if line.key.endswith(_ANYBODYS)]
+    given = {line.key: line for line in anybodys if line.path.startswith(dropins.PACKAGED)}
     given.update({line.key: line for line in files.lines if "ibready" in line.path and "Limit" in line.key})
     last = {line.key: line for line in files.lines}
     for key, line in given.items():

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import Iterable, Sequence
+from typing import Iterable, Iterator, Sequence
 
 from ..._evidence import ask
 from ..._evidence.sources import Evidence
@@ -16,7 +16,8 @@ CMDLINE = "/proc/cmdline"
 # Of two files of one name the one in the first folder counts. Sources: systemd.unit(5), systemd-system.conf(5),
 # modprobe.d(5).
 UNITS = tuple(f"{place}/systemd/system" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"))
-PACKAGED = UNITS[-2:]
+# A package's own file: the next upgrade writes it anew.
+PACKAGED = ("/usr/lib/", "/lib/")
 MANAGER_FILE = "/etc/systemd/system.conf"
 MANAGER = tuple(f"{place}/systemd/system.conf.d" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib"))
 MODPROBE = tuple(f"{place}/modprobe.d" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"))
@@ -59,18 +60,33 @@ def settings(evidence: Evidence, paths: Iterable[str]) -> Reading[tuple[SysctlLi
 
 def unit(evidence: Evidence, names: Sequence[str]) -> Reading[UnitFiles]:
     """A unit by its file and drop-ins, by all of its names; missing where there is none, or where it is masked."""
-    places = [f"{folder}/{name}" for folder in UNITS for name in names]
-    present = [path for path in places if ask.text(evidence, path).known or ask.link(evidence, path).value == MASKED]
-    if not present or ask.link(evidence, present[0]).value == MASKED:
+    present: list[str] = []
+    for path in (f"{folder}/{name}" for folder in UNITS for name in names):
+        text = ask.text(evidence, path)
+        if text.known:
+            present.append(path)
+        elif ask.link(evidence, path).value == MASKED:
+            if not present:
+                break
+        elif not text.missing:
+            return Reading(None, text.why)
+    if not present:
         return Reading(None, f"no unit {names[0]}", True)
-    dropins = files(evidence, [f"{folder}/{name}.d" for folder in UNITS for name in (*names, "service")])
-    if dropins.value is None:
-        return Reading(None, dropins.why)
-    packaged = [path for path in present if path.startswith(PACKAGED)]
-    own = settings(evidence, packaged[:1]).value or ()
-    programs = [program(line.value) for line in own if line.key == "ExecStart"]
+    # Also of its name's beginning: of a-b.service a-.service.d.
+    own = [f"{folder}/{part}.d" for name in names for folder in UNITS for part in (name, *_beginnings(name))]
+    dropins = files(evidence, [*own, *(f"{folder}/service.d" for folder in UNITS)])
+    packaged = settings(evidence, [path for path in present if path.startswith(PACKAGED)][:1])
+    if dropins.value is None or packaged.value is None:
+        return Reading(None, dropins.why or packaged.why)
+    programs = [program(line.value) for line in packaged.value if line.key == "ExecStart"]
     lines = settings(evidence, (present[0], *dropins.value))
     return lines.map(lambda found: UnitFiles(names[0], next(iter(programs), ""), found))
+
+
+def _beginnings(name: str) -> Iterator[str]:
+    stem, _dot, kind = name.rpartition(".")
+    for dash in reversed([at for at, letter in enumerate(stem) if letter == "-"]):
+        yield f"{stem[: dash + 1]}.{kind}"
 
 
 def manager(evidence: Evidence) -> Reading[UnitFiles]:
@@ -110,5 +126,6 @@ def kept_out(evidence: Evidence) -> Reading[dict[str, KeptOut]]:
     for argument in _ARGUMENT.findall(ask.text(evidence, CMDLINE).value or ""):
         for name in argument.split(","):
             found.setdefault(name.replace("-", "_"), KeptOut(CMDLINE, f"blacklist={argument}"))
-    found.update({name: said for name, said in installs.items() if not _LOADS.search(said.line.partition(name)[2])})
+    commands = {name: " ".join(said.line.split()[2:]) for name, said in installs.items()}
+    found.update({name: said for name, said in installs.items() if not _LOADS.search(commands[name])})
     return Reading(found)

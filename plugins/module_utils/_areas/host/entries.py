@@ -298,7 +298,8 @@ ENTRIES = declare(
         "The next boot starts the services that run now",
         "A service that somebody started by hand, or that is masked, is gone after a reboot: no RDMA "
         "stack, GPUs that take seconds to answer, no memory shared within a rack. One whose files have it start "
-        "another program, or take a limit of ours back, is not what runs now. All of their drop-ins are read.",
+        "another program, or take a limit of ours back, is not what runs now. All of their drop-ins are read but those "
+        "of `systemctl set-property`, which can do neither.",
         ("it was started and never enabled", "a drop-in was written after the service was started"),
         "`systemctl enable UNIT`",
         ("systemctl_show",),

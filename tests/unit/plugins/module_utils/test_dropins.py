@@ -43,6 +43,16 @@ def kept_out(texts: dict[str, str]) -> dict[str, KeptOut]:
             },
             {},
         ),
+        # Debian's nvidia.conf.
+        (
+            {
+                f"{ETC}/nvidia.conf": "install nvidia-uvm modprobe nvidia ; modprobe -i nvidia-current-uvm "
+                "$CMDLINE_OPTS\ninstall nvidia-drm modprobe nvidia-modeset ; modprobe -i nvidia-current-drm "
+                "$CMDLINE_OPTS"
+            },
+            {},
+        ),
+        ({f"{ETC}/a.conf": "install modprobe"}, {"modprobe": KeptOut(f"{ETC}/a.conf", "install modprobe", never=True)}),
         (
             {"/proc/cmdline": "ro modprobe.blacklist=nouveau,nova-core quiet"},
             {name: KeptOut("/proc/cmdline", "blacklist=nouveau,nova-core") for name in ("nouveau", "nova_core")},
@@ -76,6 +86,46 @@ def test_a_unit_is_read_by_all_of_its_names_and_its_kind() -> None:
     tree.symlink(f"{SYSTEM}/ssh.service", "/dev/null")
     masked = dropins.unit(tree, ("ssh.service", "sshd.service"))
     assert (masked.value, masked.missing) == (None, True)
+
+
+UNIT = "/usr/lib/systemd/system/nvidia-imex.service"
+
+
+def test_drop_ins_of_a_names_beginning_are_read_and_those_of_the_kind_give_way() -> None:
+    tree = Tree()
+    own = "/usr/lib/systemd/system/nvidia-imex.service.d"
+    tree.file(UNIT, "[Service]\nExecStart=/usr/bin/nvidia-imex")
+    for number, path in enumerate(
+        (
+            *(f"{SYSTEM}/nvidia-imex.service.d/10.conf", f"{SYSTEM}/nvidia-.service.d/10.conf"),
+            *(f"{SYSTEM}/nvidia-.service.d/20.conf", f"{own}/20.conf"),
+            *(f"{own}/30.conf", f"{SYSTEM}/service.d/30.conf"),
+            f"{SYSTEM}/service.d/40.conf",
+        )
+    ):
+        tree.file(path, f"[Service]\nLimitNOFILE={number}")
+    found = dropins.unit(tree, ["nvidia-imex.service"]).value
+    assert found is not None
+    assert [line.value for line in found.lines[1:]] == ["0", "2", "4", "6"]
+
+
+@pytest.mark.parametrize("path", [UNIT, f"{SYSTEM}/nvidia-imex.service"])
+def test_a_unit_file_that_cannot_be_read_is_not_taken_for_none(path: str) -> None:
+    tree = Tree()
+    tree.file(UNIT, "[Service]\nExecStart=/usr/bin/nvidia-imex")
+    tree.file(f"{SYSTEM}/nvidia-imex.service", "[Service]\nExecStart=/bin/true")
+    tree.broken[path] = "permission denied"
+    found = dropins.unit(tree, ["nvidia-imex.service"])
+    assert (found.value, found.missing, "permission denied" in found.why) == (None, False, True)
+
+
+def test_a_unit_that_the_package_masks_has_no_program_of_the_packages() -> None:
+    tree = Tree()
+    tree.symlink(UNIT, "/dev/null")
+    tree.file(f"{SYSTEM}/nvidia-imex.service", "[Service]\nExecStart=/bin/true")
+    found = dropins.unit(tree, ["nvidia-imex.service"]).value
+    assert found is not None
+    assert (found.program, len(found.lines)) == ("", 1)
 
 
 def test_a_file_in_the_place_of_the_packages_is_held_against_it() -> None:
