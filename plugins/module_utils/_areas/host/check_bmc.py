@@ -25,7 +25,7 @@ _FAULT = re.compile("|".join(FAULTS))
 _EVENT = re.compile("|".join((*FAULTS, *EVENTS)))
 # Of a threshold by its side (lower, upper) as `sdr elist` says it, and without as `sdr list` does.
 _BEYOND = ("lcr", "ucr", "lnr", "unr", "cr", "nr")
-_TOO_HOT, _OF_A_GPU = ("ucr", "unr"), re.compile(r"(?i)\bGPU")
+_TOO_HOT, _OF_A_GPU = ("ucr", "unr"), re.compile(r"(?i)(?<![A-Z])GPU")
 _NEAR = ("lnc", "unc", "nc")
 _NO_READING = "ns"
 _STATUSES = ("ok", _NO_READING, *_BEYOND, *_NEAR)

@@ -178,7 +178,11 @@ def test_what_stops_jobs_now_is_an_error_and_a_quarter_of_an_hour_later_a_sign(u
 
 @pytest.mark.parametrize(
     ("name", "status", "severity"),
-    [("GPU3 Temp", "ucr", "error"), ("GPU3 Temp", "unr", "error"), ("Inlet Temp", "ucr", "warning")],
+    [
+        *((name, "ucr", "error") for name in ("GPU3 Temp", "HGX_GPU_SXM_1_T", "TEMP_GPU0")),
+        ("GPU3 Temp", "unr", "error"),
+        *((name, "ucr", "warning") for name in ("Inlet Temp", "NOGPU Temp")),
+    ],
 )
 def test_a_gpu_beyond_its_critical_temperature_is_an_error(name: str, status: str, severity: str) -> None:
     node = render.node(BOARD)
