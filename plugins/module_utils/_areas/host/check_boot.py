@@ -104,15 +104,22 @@ def _kept_out(facts: HostFacts) -> Iterator[Check]:
 
 def _unless_kept_out(modules: ModuleFacts) -> Iterator[Check]:
     """Rivals of the driver that the next boot may load instead of it."""
-    for name in modules.rivals.value or ():
-        if modules.kept_out.value is not None and name not in modules.kept_out.value:
-            cause = f"nothing in modprobe.d or on the kernel's command line keeps {name} out, and the kernel has it"
-            remedy = (
-                f"add the line `blacklist {name}` to /etc/modprobe.d/no-{name}.conf (host_tuning does), and build the"
-            )
-            remedy += " initramfs anew"
-            observed = "may take the GPUs at the next boot"
-            yield failed(_MODULES, name, observed, "kept out", CAPABILITY, cause=cause, remedy=remedy)
+    if modules.kept_out.value is None:
+        return
+    rivals = rdma_modules.RIVALS if modules.rivals.value is None else modules.rivals.value
+    left = [name for name in rivals if name not in modules.kept_out.value]
+    if left and modules.rivals.value is None:
+        if not modules.rivals.missing:
+            yield unknown(_MODULES, HOST, modules.rivals.why or "nobody looked")
+        return
+    for name in left:
+        cause = f"nothing in modprobe.d or on the kernel's command line keeps {name} out, and the kernel has it"
+        remedy = (
+            f"add the line `blacklist {name}` to /etc/modprobe.d/no-{name}.conf (host_tuning does), and build the"
+            " initramfs anew"
+        )
+        observed = "may take the GPUs at the next boot"
+        yield failed(_MODULES, name, observed, "kept out", CAPABILITY, cause=cause, remedy=remedy)
 
 
 def _named(boot: BootFacts) -> list[Check]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ipaddress
 
 from ..._expect.expectations import CAPABILITY
-from ..._ground.check import Check, outcome
+from ..._ground.check import Check, outcome, unknown
 from ..._ground.look import look
 from ..._ground.text import few
 from ..machine.facts import Machine
@@ -38,6 +38,8 @@ def _resolves(name: NameFacts, trains: bool) -> Check:
         if not addresses:
             return outcome(False, _CHECK, HOST, f"the name service does not know {own}", _EXPECTED, CAPABILITY)
         observed = f"{own} is {few(addresses, _SHOWN)}"
+        if trains and name.held.value is None and not ipaddress.ip_address(addresses[0]).is_loopback:
+            return unknown(_CHECK, HOST, name.held.why or "nobody looked")
         cause = _astray(addresses, name.held.value) if trains else ""
         remedy = _REMEDY if cause else ""
         return outcome(not cause, _CHECK, HOST, observed, _EXPECTED, CAPABILITY, cause=cause, remedy=remedy)

@@ -49,7 +49,8 @@ class ModuleFacts:
     devices;
     ``verbs``: their uverbs files; ``modes``: permissions below /dev/infiniband by name.
     ``ipoib``: configured InfiniBand interfaces. ``kept_out``: by module, what modprobe is told to keep out.
-    ``rivals``: the rivals of NVIDIA's driver that the running kernel has a file of; missing where nobody can tell.
+    ``rivals``: the rivals of NVIDIA's driver that the running kernel has a file of; missing where it
+    has no list of its modules.
     """
 
     listed: Reading[tuple[str, ...]] = field(default_factory=Reading)

@@ -456,6 +456,29 @@ def test_a_gpu_that_nouveau_holds_is_named() -> None:
     assert "nouveau holds 0000:" in one(judge(bend=bend), "host.module.nouveau").observed
 
 
+def modules_dep() -> str:
+    return f"/lib/modules/{render.node('hgx-h100-8').kernel}/modules.dep"
+
+
+@pytest.mark.parametrize(
+    ("text", "result"), [("# nothing", "unknown"), ("blacklist nouveau\nblacklist nova_core", "pass")]
+)
+def test_rivals_that_nobody_can_look_for_are_unknown_unless_all_are_kept_out(text: str, result: str) -> None:
+    def bend(tree: Tree) -> None:
+        for path in [path for path in tree.files if path.startswith("/etc/modprobe.d/")]:
+            tree.remove(path)
+        tree.file("/etc/modprobe.d/a.conf", text)
+        tree.broken[modules_dep()] = "permission denied"
+
+    found = one(judge(bend=bend), "host.boot.modules")
+    assert (found.result, "permission denied" in found.cause) == (result, result == "unknown")
+
+
+def test_an_address_is_not_taken_for_the_hosts_own_where_its_interfaces_are_not_told() -> None:
+    found = one(judge(bend=broken("ip_addr")), "host.name.resolves")
+    assert (found.result, "ip_addr" in found.cause) == ("unknown", True)
+
+
 def test_an_old_hca_needs_its_own_driver() -> None:
     def bend(tree: Tree) -> None:
         for path, target in list(tree.links.items()):
