@@ -43,16 +43,13 @@ def asked(
         block = units.get(service, {})
         paths = [block.get("FragmentPath", ""), *block.get("DropInPaths", "").split()[-_MOST:]]
         entry = {key: _limit(block.get(name, "")) for key, (name, _least) in ENOUGH.items()}
-        reported = {key: UnitLimit(value) for key, value in entry.items()}
-        if any(_low(key, value) for key, value in entry.items()):
-            lines = _lines(evidence, paths)
-            reported = {key: _set_by(f"Limit{key}", value, lines) for key, value in entry.items()}
         asks = limits[service].value
         soft = asks.soft if asks else {}
-        low = [row.unit for row in FLOORS if row.unit and _below(row, soft, cpus)]
-        if low:
-            lines = _lines(evidence, paths)
-            reported.update((key, _set_by(f"Limit{key}", None, lines)) for key in low)
+        below = [row.unit for row in FLOORS if row.unit and _below(row, soft, cpus)]
+        low = any(_low(key, value) for key, value in entry.items())
+        lines = _lines(evidence, paths) if low or below else ()
+        reported = {key: _set_by(f"Limit{key}", value, lines if low else ()) for key, value in entry.items()}
+        reported.update((key, _set_by(f"Limit{key}", None, lines)) for key in below)
         found[service] = reported
     if default is not None and _low("MEMLOCK", default.memlock_soft):
         lines = known.lines if (known := dropins.manager(evidence).value) else ()
