@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from . import host_resources
 
 NEEDED, USUAL = "host.floor.needed", "host.floor.usual"
-# What starts jobs (a unit of host_units.JOBS), those of them whose own control group holds the jobs, and a network
-# interface with an address: a row with one of these words in braces is a row for each.
-UNIT, JOB, INTERFACE = "unit", "job", "interface"
-HOLD_JOBS = ("slurmd.service", "pbs.service")
+# What starts jobs (a unit of host_units.JOBS), the control groups of all that starts jobs, those of them that hold the
+# jobs themselves, and a network interface with an address: a row with one of these words in braces is a row for each.
+UNIT, GROUP, JOB, INTERFACE = "unit", "group", "job", "interface"
+CGROUPS, SLICE = "/sys/fs/cgroup", "system.slice"
+# By unit, the end of the group beside it that holds its jobs; without such a group its own holds them. Source: Slurm,
+# Control Group v2 plugin: slurmstepd.scope, and NODE_slurmstepd.scope where a host runs several slurmd.
+HOLD_JOBS = {"slurmd.service": "slurmstepd.scope", "pbs.service": ""}
 CPUS = "/sys/devices/system/cpu/online"
 _FREQ = "/sys/devices/system/cpu/cpufreq/policy*"
 _MEM = "/proc/meminfo"
@@ -28,7 +31,7 @@ class Floor:
     """``reads``: a file, where ``*`` takes the highest of all, or a field behind a blank (meminfo, limits).
 
     ``least``, ``most``: a number, or where ``of`` names another value, times that. ``bad``: words that are a fault.
-    ``when``: the row counts only where that file holds this word. ``everywhere``: no kernel is without the file.
+    ``when``: the row counts only where that file holds this word. ``everywhere``: no kernel is without it.
     ``scope``: see check_floors. ``twice``: a value past the floor is read again after a pause.
     """
 
@@ -56,13 +59,25 @@ _PROC = "proc(5), /proc/meminfo; the share is inferred"
 _FORK = "fork fails (Resource temporarily unavailable), and ranks or data loaders end"
 _PEERS = "connections to many ranks at once wait, are tried again or refused"
 _RATE = "storage, data loaders and NCCL's bootstrap by TCP are slow"
+_PORTS = "set 32768 60999, the kernel's own"
+_THIRD = "raise the last of its three numbers to 1048576 or more, and leave the others"
 _WATCH = "kubelet, container engines and data loaders fail with Too many open files or No space left on device"
 _QUIET = "the CPUs that feed GPUs and network run at a fraction of their speed, and every step waits for them"
 
 
-def _sysctl(name: str, fails: str, least: float, source: str = _SYSCTL, *, of: str = "", take: str = "") -> Floor:
+def _sysctl(
+    name: str,
+    fails: str,
+    least: float,
+    source: str = _SYSCTL,
+    *,
+    of: str = "",
+    take: str = "",
+    remedy: str = "",
+    everywhere: bool = False,
+) -> Floor:
     reads = f"/proc/sys/{name.replace('.', '/')}"
-    return Floor(reads, fails, least, of=of, take=take, everywhere=name == "kernel.pid_max", source=source)
+    return Floor(reads, fails, least, of=of, take=take, remedy=remedy, everywhere=everywhere, source=source)
 
 
 def _limit(line: str, key: str, fails: str, least: float = 2**64 - 1, check: str = NEEDED, *, of: str = "") -> Floor:
@@ -74,9 +89,8 @@ def _group(
     part: str, name: str, key: str, fails: str, least: float, of: str, *, check: str = USUAL, take: str = ""
 ) -> Floor:
     """Of cgroup v2; memory is in bytes, and MemTotal in KiB: half of it."""
-    remedy = f"`systemctl cat {part} system.slice` shows who sets {key}: take it out; `systemctl daemon-reload`"
-    reads = f"/sys/fs/cgroup/system.slice/{part}/{name}"
-    return Floor(reads, fails, least, of=of, check=check, take=take, remedy=remedy, source=_CGROUP)
+    remedy = f"`systemctl cat {part}` shows who sets {key}: take it out; `systemctl daemon-reload`"
+    return Floor(f"{CGROUPS}/{part}/{name}", fails, least, of=of, check=check, take=take, remedy=remedy, source=_CGROUP)
 
 
 FLOORS = (
@@ -107,10 +121,10 @@ FLOORS = (
         source="host_resources.SLOW_CLOCKS",
     ),
     # How many there may be of something.
-    _sysctl("kernel.pid_max", _FORK, 1024, of=CPUS),
+    _sysctl("kernel.pid_max", _FORK, 1024, of=CPUS, everywhere=True),
     _sysctl("kernel.threads-max", _FORK, 512, of=CPUS),
-    _sysctl("fs.file-max", "open fails with Too many open files in system", 65536),
-    _sysctl("fs.nr_open", "no service can be given as many open files as a large job needs", 65536),
+    _sysctl("fs.file-max", "open fails with Too many open files in system", 65536, everywhere=True),
+    _sysctl("fs.nr_open", "no service can be given as many open files as a large job needs", 65536, everywhere=True),
     _sysctl("fs.aio-max-nr", "io_setup fails, and storage clients with it", 65536),
     _sysctl("fs.inotify.max_user_instances", _WATCH, 128),
     _sysctl("fs.inotify.max_user_watches", _WATCH, 8192),
@@ -120,11 +134,13 @@ FLOORS = (
     _sysctl("kernel.shmmax", "programs get no System V shared memory", 2**30),
     _sysctl("kernel.shmall", "programs get no System V shared memory", 2**18),
     _sysctl("kernel.shmmni", "programs get no System V shared memory", 1024),
-    _sysctl("vm.max_map_count", "mmap fails (Cannot allocate memory) in CUDA, NCCL and data loaders", 65530),
+    _sysctl(
+        "vm.max_map_count", "mmap fails (Cannot allocate memory) in CUDA, NCCL and data loaders", 65530, everywhere=True
+    ),
     # TCP, by which jobs meet and data comes.
     _sysctl("net.core.somaxconn", _PEERS, 1024, _IP),
     _sysctl("net.ipv4.tcp_max_syn_backlog", _PEERS, 128, _IP),
-    _sysctl("net.ipv4.ip_local_port_range", _PEERS, 8192, _IP, take=SPAN),
+    _sysctl("net.ipv4.ip_local_port_range", _PEERS, 8192, _IP, take=SPAN, remedy=_PORTS),
     _sysctl("net.netfilter.nf_conntrack_max", "new connections are dropped (nf_conntrack: table full)", 65536, _IP),
     _sysctl("net.ipv4.neigh.default.gc_thresh3", "new neighbours are not reached (table overflow)", 1024, _IP),
     _sysctl("net.ipv6.neigh.default.gc_thresh3", "new neighbours are not reached (table overflow)", 1024, _IP),
@@ -133,8 +149,8 @@ FLOORS = (
     _sysctl("net.core.wmem_default", _RATE, 65536, _IP),
     _sysctl("net.core.rmem_max", _RATE, 212992, _IP),
     _sysctl("net.core.wmem_max", _RATE, 212992, _IP),
-    _sysctl("net.ipv4.tcp_rmem", _RATE, 2**20, _IP),
-    _sysctl("net.ipv4.tcp_wmem", _RATE, 2**20, _IP),
+    _sysctl("net.ipv4.tcp_rmem", _RATE, 2**20, _IP, remedy=_THIRD),
+    _sysctl("net.ipv4.tcp_wmem", _RATE, 2**20, _IP, remedy=_THIRD),
     _sysctl("net.ipv4.tcp_window_scaling", _RATE, 1, _IP),
     _sysctl("net.ipv4.tcp_sack", _RATE, 1, _IP),
     _sysctl("net.ipv4.tcp_moderate_rcvbuf", _RATE, 1, _IP),
@@ -168,6 +184,7 @@ FLOORS = (
         of=f"{_MEM} CommitLimit",
         when=("/proc/sys/vm/overcommit_memory", "2"),
         remedy="set vm.overcommit_memory to 0 in a file of /etc/sysctl.d, then `sysctl --system`",
+        everywhere=True,
         source=_PROC,
     ),
     Floor(
@@ -175,7 +192,8 @@ FLOORS = (
         "the kernel's own slabs hold memory that no job can have: a leak of a driver or a file system",
         most=0.3,
         of=_TOTAL,
-        remedy="`slabtop -o -s c` names the cache; drain the host and reboot it, update what owns the cache",
+        remedy=host_resources.HOLDERS["SUnreclaim"][1],
+        everywhere=True,
         source=_PROC,
     ),
     Floor(
@@ -183,16 +201,18 @@ FLOORS = (
         "page tables hold memory that no job can have: many processes map much in small pages",
         most=0.1,
         of=_TOTAL,
-        remedy="`grep VmPTE /proc/*/status | sort -k2 -n | tail`; end what does not belong there",
+        remedy=host_resources.HOLDERS["PageTables"][1],
+        everywhere=True,
         source=_PROC,
     ),
     Floor(
         f"{_MEM} HardwareCorrupted",
-        "the kernel took pages out of use after uncorrectable memory errors (KiB)",
+        "the kernel took pages out of use after memory errors (KiB)",
         most=0,
         scope="bare",
-        remedy="drain the host, read the BMC's event log and replace the memory module that it names",
-        source="proc(5), /proc/meminfo; confirmed",
+        remedy="drain the host; replace a memory module only where the BMC's log or EDAC names one with uncorrected "
+        "errors",
+        source="Linux, mm/memory-failure.c: pages with corrected errors are taken out as well; confirmed",
     ),
     Floor(
         "/proc/sys/vm/min_free_kbytes",
@@ -249,7 +269,7 @@ FLOORS = (
     _limit("stack size", "STACK", "programs crash", 2**23, USUAL),
     _limit("pending signals", "SIGPENDING", "timers cannot be made", 4, USUAL, of=CPUS),
     _limit("msgqueue size", "MSGQUEUE", "message queues cannot be made", 819200, USUAL),
-    _group("{unit}", "pids.max", "TasksMax", _FORK, 64, CPUS, check=NEEDED),
+    _group("{group}", "pids.max", "TasksMax", _FORK, 64, CPUS, check=NEEDED),
     _group("{job}", "memory.max", "MemoryMax", "jobs are killed while there is memory", 512, _TOTAL, check=NEEDED),
     _group("{job}", "memory.high", "MemoryHigh", "jobs are slowed down while there is memory", 512, _TOTAL),
     _group("{job}", "cpu.max", "CPUQuota", "jobs get the time of a part of the CPUs", 0.5, CPUS, take=QUOTA),

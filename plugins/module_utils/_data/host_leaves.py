@@ -28,13 +28,9 @@ ASKED = (
     "/proc/sys/net/core/default_qdisc",
     "/proc/sys/net/core/busy_poll",
     "/proc/sys/net/core/busy_read",
-    "/proc/sys/net/ipv4/ip_local_port_range",
     "/proc/sys/net/ipv4/tcp_congestion_control",
     "/proc/sys/net/ipv4/tcp_mtu_probing",
-    "/proc/sys/net/ipv4/tcp_rmem",
     "/proc/sys/net/ipv4/tcp_timestamps",
-    "/proc/sys/net/ipv4/tcp_wmem",
-    "/proc/sys/vm/overcommit_memory",
     "/proc/sys/vm/swappiness",
     "/sys/devices/system/cpu/intel_pstate/no_turbo",
     "/sys/devices/system/cpu/cpufreq/boost",
@@ -47,7 +43,6 @@ ASKED = (
     "/sys/module/ib_core/parameters/netns_mode",
     "/sys/module/mlx5_core/parameters/prof_sel",
     "/sys/module/nvme_core/parameters/io_timeout",
-    "/sys/module/pcie_aspm/parameters/policy",
 )
 OF_INTERFACES = ("speed", "duplex", "mtu")
 # Longer ones, and what ends a key in them: the first block of each, which is one processor's.

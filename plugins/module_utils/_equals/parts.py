@@ -156,7 +156,7 @@ def _interfaces(seen: Cached) -> Iterator[str]:
     """Those of hardware, and bonds of these."""
     for _asked, answer in _Seen(seen).runs("ip_addr"):
         with contextlib.suppress(ParseError):
-            yield from (one.name for one in ip_addr.parse(answer.stdout) if one.kind in ("", "bond", ip_addr.IPOIB))
+            yield from (one.name for one in ip_addr.parse(answer.stdout) if one.is_hardware)
 
 
 def _not_empty(texts: Texts) -> Texts:

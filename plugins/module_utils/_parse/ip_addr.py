@@ -43,6 +43,11 @@ class Interface:
     master: str = ""
     addresses: tuple[Address, ...] = ()
 
+    @property
+    def is_hardware(self) -> bool:
+        """A port, or a bond of some; the speed of any other is made up."""
+        return self.kind in ("", "bond", IPOIB)
+
 
 def parse(text: str) -> tuple[Interface, ...]:
     """Every interface, in the kernel's order; ParseError where the text tells of none."""

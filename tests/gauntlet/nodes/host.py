@@ -41,6 +41,8 @@ _SYSCTLS = {
 }
 _KERNELS = {
     "kernel.pid_max": 4194304,
+    "fs.file-max": 9223372036854775807,
+    "fs.nr_open": 1048576,
     "kernel.threads-max": 16504064,
     "net.core.somaxconn": 4096,
     "net.ipv4.ip_local_port_range": "32768\t60999",

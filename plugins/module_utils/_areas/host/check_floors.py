@@ -8,6 +8,7 @@ import posixpath
 from ..._data.floors import FLOORS, NEEDED, USUAL, Floor
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, passed
+from ..._ground.reading import Reading
 from ..._ground.tally import Tally
 from ..._parse.proc_limits import UNLIMITED
 from ..machine.facts import Machine
@@ -42,10 +43,14 @@ def _walk(check: str, rows: list[Floor], facts: HostFacts) -> list[Check]:
     tally, found = Tally(check, "values"), facts.floors
     seen = ""
     for row in rows:
-        if row.when[0] and not floors.applies(row, found.values):
+        of = found.parts[floors.kind(row)] if floors.kind(row) else Reading(("",))
+        when = found.values[row.when[0]] if row.when[0] else Reading("")
+        if of.value is None:
+            tally.unsure(HOST, of.why)
+        if when.value is None and not when.missing:
+            tally.unsure(HOST, when.why)
+        if not floors.applies(row, found.values):
             continue
-        if row.unit and facts.services.jobs.value is None:
-            tally.unsure(HOST, facts.services.jobs.why)
         for part, reads in floors.each(row, found.parts):
             subject = _name(reads) if check in _SHARED else HOST
             value, limit = found.values[reads], floors.bound(row, found.values)
@@ -75,20 +80,24 @@ def _walk(check: str, rows: list[Floor], facts: HostFacts) -> list[Check]:
 def _fail(tally: Tally, row: Floor, part: str, reads: str, facts: HostFacts, subject: str) -> None:
     value, expected = facts.floors.values[reads].value or "", _expected(row, facts.floors)
     observed = " ".join(floors.chosen(value).split())
-    remedy = row.remedy.replace("{unit}", part).replace("{job}", part).replace("{interface}", part)
+    if row.take or " " in observed:
+        observed += f" ({floors.number(value, row.take):.10g})"
+    remedy = row.remedy.replace(f"{{{floors.kind(row)}}}", posixpath.basename(part))
     cause = row.fails and f"{subject} is {observed}: {row.fails}"
     if row.unit:
         asked = facts.services.asked.get(part, {}).get(row.unit, UnitLimit())
         place = f"in place of {asked.line} in {asked.path}" if asked.line else f"in a drop-in (`systemctl edit {part}`)"
         cause += f"; {asked.path} sets {asked.line}" if asked.line else ""
+        limit = floors.bound(row, facts.floors.values).value or 0
+        least = "infinity" if limit >= UNLIMITED else f"{limit:.0f}"
         remedy = (
-            f"write Limit{row.unit}=infinity {place}; `systemctl daemon-reload`, then restart {part} when no job runs"
+            f"write Limit{row.unit}={least} {place}; `systemctl daemon-reload`, then restart {part} when no job runs"
         )
-    elif reads.startswith("/proc/sys/") and not remedy and tally.id in _SHARED:
+    elif reads.startswith("/proc/sys/") and tally.id in _SHARED:
         name = _name(reads)
         remedy = (
             f"`grep -r {name} /etc/sysctl.d /run/sysctl.d /usr/lib/sysctl.d /etc/sysctl.conf` shows who sets it; take "
-            f"that line out or set {expected}, then `sysctl -w` the same"
+            f"that line out or {remedy or f'set {expected}'}, then `sysctl -w` the same"
         )
     tally.fail(subject, observed, expected, CAPABILITY, cause=cause, remedy=remedy)
 

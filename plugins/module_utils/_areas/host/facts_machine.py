@@ -70,7 +70,7 @@ class FloorFacts:
     repeated for, the names."""
 
     values: dict[str, Reading[str]] = field(default_factory=dict)
-    parts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    parts: dict[str, Reading[tuple[str, ...]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

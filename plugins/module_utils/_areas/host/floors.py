@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import Iterator, Mapping
+from typing import Iterator, Mapping, Tuple
 
 from ..._data.floors import COUNT, CPUS, QUOTA, SPAN, Floor
 from ..._ground.reading import Reading
@@ -17,16 +17,20 @@ _NUMBER = re.compile(r"[0-9]{1,20}")
 _NO_LIMIT = ("max", "unlimited", "infinity", "-1")
 
 Values = Mapping[str, Reading[str]]
+Parts = Mapping[str, Reading[Tuple[str, ...]]]
 
 
-def each(row: Floor, parts: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+def kind(row: Floor) -> str:
+    """What the row is repeated for; "" for the host itself."""
+    found = _PART.search(row.reads)
+    return found.group(1) if found else ""
+
+
+def each(row: Floor, parts: Parts) -> Iterator[tuple[str, str]]:
     """The parts that a row is of ("" for the host itself), and what it reads of each."""
-    kind = _PART.match(row.reads) or _PART.search(row.reads)
-    if kind is None:
-        yield "", row.reads
-        return
-    for part in parts.get(kind.group(1), ()):
-        yield part, row.reads.replace(kind.group(0), part)
+    one = kind(row)
+    for part in (parts[one].value or ()) if one else ("",):
+        yield part, row.reads.replace(f"{{{one}}}", part)
 
 
 def applies(row: Floor, values: Values) -> bool:
@@ -70,10 +74,12 @@ def chosen(text: str) -> str:
 
 
 def is_past(row: Floor, reads: str, values: Values) -> bool:
-    """Whether this value is a fault; False where nobody can tell. ValueError for what is no number."""
+    """Whether this value is a fault; False where nobody can tell. ValueError for what is no number, or no word."""
     text, limit = values[reads].value, bound(row, values).value
     if text is None or not applies(row, values):
         return False
+    if row.bad and not text:
+        raise ValueError("the file is empty")
     if row.bad:
         return chosen(text) in row.bad
     if limit is None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import posixpath
 from collections.abc import Callable
 
 import pytest
@@ -13,11 +15,14 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data.floors impor
     COUNT,
     CPUS,
     FLOORS,
+    GROUP,
     INTERFACE,
     JOB,
+    NEEDED,
     QUOTA,
     SPAN,
     UNIT,
+    USUAL,
     Floor,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
@@ -28,7 +33,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._verify import ver
 from tests.gauntlet import render
 from tests.gauntlet.tree import Tree
 
-PARTS = {UNIT: ("slurmd.service",), JOB: ("slurmd.service",), INTERFACE: ("eth0",)}
+GROUPS = Reading(("system.slice/slurmd.service",))
+PARTS = {UNIT: Reading(("slurmd.service",)), GROUP: GROUPS, JOB: GROUPS, INTERFACE: Reading(("eth0",))}
+POLICY = "/sys/devices/system/cpu/cpufreq/policy"
 LIMITS = "/proc/4242/limits"
 
 
@@ -118,11 +125,57 @@ def test_no_two_rows_read_the_same() -> None:
     assert len({row.reads for row in FLOORS}) == len(FLOORS)
 
 
-@pytest.mark.parametrize("reads", ["/proc/sys/kernel/pid_max", "/proc/sys/net/core/somaxconn", "/proc/meminfo"])
+@pytest.mark.parametrize(
+    "reads",
+    [
+        *("/proc/sys/kernel/pid_max", "/proc/sys/net/core/somaxconn", "/proc/meminfo"),
+        *("/proc/sys/vm/overcommit_memory", "ip_addr", "/sys/fs/cgroup/system.slice"),
+        *(f"/sys/class/net/eth0/{file}" for file in ("speed", "duplex", "mtu")),
+    ],
+)
 def test_what_could_not_be_read_is_unknown(reads: str) -> None:
     host = tree()
     host.broken[reads] = "permission denied"
     assert [one.result for one in judged(host, "host.floor.usual")] == ["unknown"]
+
+
+@pytest.mark.parametrize(("file", "result"), [("speed", "pass"), ("duplex", "pass"), ("mtu", "unknown")])
+def test_a_port_without_a_link_has_no_speed(file: str, result: str) -> None:
+    host = tree()
+    host.broken[f"/sys/class/net/eth0/{file}"] = "invalid argument"
+    assert [one.result for one in judged(host, "host.floor.usual")] == [result]
+
+
+def test_a_governor_that_nobody_may_read_leaves_the_clock_open() -> None:
+    host = tree()
+    for number in range(8):
+        host.file(f"{POLICY}{number}/scaling_cur_freq", "400000")
+        host.broken[f"{POLICY}{number}/scaling_governor"] = "permission denied"
+    (found,) = judged(host, "host.floor.needed")
+    assert (found.result, "scaling_governor: permission denied" in found.cause) == ("unknown", True)
+
+
+def test_a_clock_of_no_number_leaves_all_else_judged() -> None:
+    host = tree()
+    for number in range(8):
+        host.file(f"{POLICY}{number}/scaling_cur_freq", b"")
+    (found,) = judged(host, "host.floor.needed")
+    assert (found.result, "is no number" in found.cause) == ("unknown", True)
+
+
+@pytest.mark.parametrize("text", [b"", b"MemTotal: 2113929216 kB\nSUnreclaim: 1 kB\n"])
+def test_a_text_of_memory_that_is_cut_is_unknown(text: bytes) -> None:
+    host = tree()
+    host.file("/proc/meminfo", text)
+    (found,) = judged(host, "host.floor.usual")
+    assert (found.result, "/proc/meminfo: no line" in found.cause) == ("unknown", True)
+
+
+@pytest.mark.parametrize("row", [row for row in FLOORS if row.bad], ids=lambda row: row.check)
+def test_an_empty_file_names_nothing_that_is_well(row: Floor) -> None:
+    host = tree()
+    write(host, row.reads.replace("{interface}", "eth0"), "")
+    assert [one.result for one in judged(host, row.check)] == ["unknown"]
 
 
 def test_what_is_no_number_is_unknown() -> None:
@@ -179,6 +232,69 @@ def test_the_port_to_the_bmc_may_be_slow(address: str, result: str) -> None:
     host.command("ip_addr", text.replace("192.0.2.10", address))
     host.file("/sys/class/net/eth0/speed", "425")
     assert [one.result for one in judged(host, "host.floor.usual")] == [result]
+
+
+@pytest.mark.parametrize(("kind", "result"), [("bond", "fail"), ("tun", "pass"), ("vlan", "pass")])
+def test_only_hardware_has_a_speed(kind: str, result: str) -> None:
+    host = tree()
+    told = json.loads(host.commands["ip_addr"].stdout)
+    for one in told:
+        if one["ifname"] == "eth0":
+            one["linkinfo"] = {"info_kind": kind}
+    host.command("ip_addr", json.dumps(told))
+    host.file("/sys/class/net/eth0/speed", "10")
+    assert [one.result for one in judged(host, "host.floor.usual")] == [result]
+
+
+SLICE = "/sys/fs/cgroup/system.slice"
+
+
+@pytest.mark.parametrize(
+    ("scope", "limited", "failing"),
+    [
+        ("slurmstepd.scope", "slurmd.service", ""),
+        ("slurmstepd.scope", "slurmstepd.scope", "slurmstepd.scope"),
+        ("node7_slurmstepd.scope", "node7_slurmstepd.scope", "node7_slurmstepd.scope"),
+        ("slurmstepd.scope", "", "system.slice"),
+        ("", "slurmd.service", "slurmd.service"),
+    ],
+)
+@pytest.mark.parametrize(("name", "value"), [("memory.max", "4294967296"), ("pids.max", "512")])
+def test_the_group_that_holds_the_jobs_of_slurm_is_judged(
+    scope: str, limited: str, failing: str, name: str, value: str
+) -> None:
+    host = tree()
+    for group in filter(None, (scope, "slurmd.service", ".")):
+        host.file(posixpath.normpath(f"{SLICE}/{group}/{name}"), value if group == (limited or ".") else "max")
+    failures = [one for one in judged(host, "host.floor.needed") if one.result == "fail"]
+    assert [one.subject for one in failures] == ([f"{failing} {name}"] if failing else [])
+    assert all(f"`systemctl cat {failing}`" in one.remedy for one in failures)
+
+
+@pytest.mark.parametrize(
+    ("reads", "text", "observed", "remedy"),
+    [
+        ("net/ipv4/tcp_rmem", "4096\t87380\t174760", "4096 87380 174760 (174760)", "raise the last of its three"),
+        ("net/ipv4/ip_local_port_range", "60000\t60010", "60000 60010 (11)", "set 32768 60999"),
+        ("net/core/somaxconn", "128", "128", "set at least 1024"),
+    ],
+)
+def test_what_was_compared_is_told_and_its_own_remedy(reads: str, text: str, observed: str, remedy: str) -> None:
+    host = tree()
+    host.file(f"/proc/sys/{reads}", text)
+    (found,) = judged(host, "host.floor.usual")
+    assert (found.observed, remedy in found.remedy) == (observed, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "written"), [("stack size", "LimitSTACK=8388608"), ("address space", "LimitAS=infinity")]
+)
+def test_a_limit_is_written_as_its_floor(line: str, written: str) -> None:
+    host = tree()
+    write(host, f"slurmd.service {line}", "65536")
+    told = [one for check in (NEEDED, USUAL) for one in judged(host, check)]
+    (found,) = [one for one in told if one.result == "fail"]
+    assert f"write {written} " in found.remedy
 
 
 def test_a_sandbox_is_not_judged_by_its_machine() -> None:

@@ -151,7 +151,7 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
         pytest.param(
             broken(f"{CPUFREQ}/policy2/scaling_governor"),
             {},
-            {"host.cpu.governor": "unknown"},
+            {"host.cpu.governor": "unknown", "host.floor.needed": "unknown"},
             id="one governor cannot be read",
         ),
         pytest.param(removed(CPUFREQ), {}, {}, id="no governor at all"),

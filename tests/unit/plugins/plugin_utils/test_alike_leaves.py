@@ -118,7 +118,7 @@ ETH0 = "/sys/class/net/eth0/speed"
         pytest.param(
             *(H100, [file("/proc/sys/net/ipv4/ip_local_port_range", "32768\t60999")]),
             [file("/proc/sys/net/ipv4/ip_local_port_range", "60000\t60010")],
-            {"host.floor.usual net.ipv4.ip_local_port_range: 60000 60010"},
+            {"host.floor.usual net.ipv4.ip_local_port_range: 60000 60010 (11)"},
             id="eleven ports for connections, which the host tells itself",
         ),
         pytest.param(
