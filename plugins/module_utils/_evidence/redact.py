@@ -142,7 +142,10 @@ _SHAPES = (
 )
 
 _COMMANDS = [
-    (re.compile(rf"(\b(?:{program})\b)([^\n]*)"), re.compile(rf"([ \t]{option}){_WORD}"))
+    (
+        re.compile(rf"\b(?:{program})\b[^\n]*"),
+        re.compile(rf"\b(?:{program})\b|(?P<option>[ \t]{option})(?P<word>{_WORD})"),
+    )
     for program, option in _PROGRAMS
 ]
 _FAR = 200
@@ -155,14 +158,28 @@ def masked(text: str) -> str:
         text = _XML.sub(rf"\1{MASK}", text)
     for shape in (*_SHAPES, _HERE):
         text = shape.sub(rf"\1{MASK}", text)
-    for command, option in _COMMANDS:
-        text = command.sub(functools.partial(_options, option), text)
+    for line, words in _COMMANDS:
+        text = line.sub(functools.partial(_options, line, words), text)
     return _masked(_piped(text), MASK)
 
 
-def _options(option: re.Pattern[str], command: re.Match[str]) -> str:
+def _options(line: re.Pattern[str], words: re.Pattern[str], command: re.Match[str]) -> str:
     """A command line with the word after each such option masked; far behind, they are another command's."""
-    return command[1] + option.sub(lambda found: f"{found[1]}{MASK}" if found.start() <= _FAR else found[0], command[2])
+    near = 0
+
+    def shown(found: re.Match[str]) -> str:
+        nonlocal near
+        if found["option"] is None:
+            said = found[0]
+        elif found.start() - near <= _FAR:
+            said = f"{found['option']}{MASK}"
+        else:
+            # Nothing of this program; its words may begin one anew.
+            return found["option"] + line.sub(functools.partial(_options, line, words), found["word"])
+        near = found.end()
+        return said
+
+    return words.sub(shown, command[0])
 
 
 def masked_values(value: Any, key: str) -> Any:

@@ -5,6 +5,9 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.redact import MASK, masked
 
+# So far behind a program an option is another's.
+FAR = "x" * 220
+
 
 @pytest.mark.parametrize(
     ("text", "secret"),
@@ -23,6 +26,10 @@ from ansible_collections.ibready.cluster.plugins.module_utils._evidence.redact i
         ("ExecStart=/bin/x --password hunter2 --user me", "hunter2"),
         ('Proxy "http://me:hun/ter2@proxy:3128/";', "ter2"),
         ("http://me:hun@ter2@proxy:3128/", "ter2"),
+        (f"curl -s https://h/{FAR}; curl -u admin:hunter2 https://h", "hunter2"),
+        (f"ipmitool -H b {FAR} sdr; ipmitool -H b -U a -P hunter2 sdr", "hunter2"),
+        (f"curl https://h/{FAR} -u 'x; curl -u a:hunter2'", "hunter2"),
+        ("curl -u ipmitool:curl-hunter2 https://h", "hunter2"),
     ],
 )
 def test_a_secret_is_masked_and_the_rest_stays(text: str, secret: str) -> None:
@@ -39,6 +46,7 @@ def test_a_secret_is_masked_and_the_rest_stays(text: str, secret: str) -> None:
         "\t\tNode GUID: 0xa088c20300e3142a",
         "mlx5_core 0000:17:00.0: firmware version: 28.47.1026",
         "3: ib0: <UP> link/infiniband 00:00:10:49:fe:80:00:00",
+        f"curl https://h/{FAR}; ps -u root; tar -u;",
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
