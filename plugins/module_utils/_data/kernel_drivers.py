@@ -73,7 +73,7 @@ DRIVERS = (
     Driver("file systems", r"mmfs|GPFS|wekafs|ZFS", "modules of their own", loud=True),
     Driver(
         "file systems",
-        r"XFS|EXT4|(?i:btrfs)|p?NFS|Root-NFS|nfs(?!d)|lockd|RPC|SUNRPC|svc: |(?:lib)?ceph: |md[\d:/_-]|dm-\d"
+        r"XFS|EXT4|(?i:btrfs)|p?NFS(?!D)|Root-NFS|nfs(?!d)|lockd|RPC|SUNRPC|svc: |(?:lib)?ceph: |md[\d:/_-]|dm-\d"
         r"|device-mapper|FS-Cache|fuse\b|CUSE",
         "fs, net/sunrpc, net/ceph, drivers/md",
     ),
@@ -90,8 +90,10 @@ FAILS = (
 NEWS = (
     r"(?:\b(?:not?|never|only)\b|n't\b).{0,24}\b(?:support|offload|capab)"
     r"|\bsupport (?:is )?missing\b|\b(?:deprecated|obsolete|experimental)\b"
-    r"|(?:^|[:;,-] )(?!miss|exceed|timing|during|string|\w+thing|reset|dropp|delet|kick|mark|requeu|try|free|deny"
-    r"|conflict)[a-z]{2,20}ing\b"
+    # The first word behind who says it; or a value that fits none is set to one that does.
+    r"|^(?:\S*[^\s:] ){0,4}\S{1,60}: (?:\S{1,60}(?: \w{1,16}\))?: )?"
+    r"(?:us|load|start|enabl|sett|mount|ignor|skipp|resiz)ing\b"
+    r"|, (?:changing it to|clamping down)\b"
 )
 # What leaves the host without something, whoever says it: an error; so is whatever is critical or worse.
 _LOSES = r"(?:re)?(?:load|reg(?:ist(?:er|ration))?|alloc(?:at)?|enabl|initiali[sz]|prob|start|brought up|bring)"
@@ -157,5 +159,17 @@ HARMLESS = (
     Harmless(
         r"\bfailed to get link speed/duplex\b",
         "drivers/net/bonding/bond_main.c: the link is not up yet, and is asked again",
+    ),
+    Harmless(
+        r"\b[Tt]he permanent HWaddr of slave - [\w:]{1,60} - is still in use by bond\b",
+        "drivers/net/bonding/bond_main.c: a member was taken out whose address the bond goes on with",
+    ),
+    Harmless(
+        r"\bDropping C-tag vlan stripping offload due to S-tag vlan\b",
+        "drivers/net/ethernet/mellanox/mlx5/core/en_main.c: the setting rules out the offload",
+    ),
+    Harmless(
+        r"^svc: failed to register \w{1,20} RPC service \(errno 97\)",
+        "net/sunrpc/svc.c: EAFNOSUPPORT, IPv6 is off; the service is there by IPv4",
     ),
 )

@@ -79,6 +79,19 @@ HARMLESS = [
     ),
     ("nvme nvme0: Shutdown timeout set to 8 seconds", "nvme nvme0: Shutdown timeout"),
     ("nvme nvme0: failed to set APST feature (-19)", "nvme nvme0: failed to set queue count"),
+    (
+        "bond0: (slave ens1f0): The permanent HWaddr of slave - 02:00:5e:00:53:01 - is still in use by bond - Set the "
+        "HWaddr of slave to a different address to avoid conflicts",
+        "bond0: (slave ens1f0): Error: the HWaddr of slave is in use",
+    ),
+    (
+        "mlx5_core 0000:15:00.0 ens1: Dropping C-tag vlan stripping offload due to S-tag vlan",
+        "mlx5_core 0000:15:00.0 ens1: Dropping packets failed",
+    ),
+    (
+        "svc: failed to register lockdv1 RPC service (errno 97).",
+        "svc: failed to register lockdv1 RPC service (errno 111).",
+    ),
     ("EXT4-fs (sda1): couldn't mount as ext3 due to feature incompatibilities", "EXT4-fs (sda1): couldn't mount"),
 ]
 
@@ -113,6 +126,8 @@ def texts(*lines: str) -> list[str]:
         ("err", "nvme0n1", True),
         ("err", "nvmet_rdma", True),
         ("err", "nfsd", False),
+        ("err", "NFSD", False),
+        ("err", "pNFS", True),
         ("err", "overlayfs", False),
     ],
 )
@@ -156,6 +171,13 @@ def test_with_a_word_of_failure_a_warning_counts_and_news_do_not(before: str, to
         ("mlx_compat: loading out-of-tree module taints kernel.", False),
         ("nvme nvme0: queue_size 128 > ctrl sqsize 64, clamping down", False),
         ("nvme nvme0: resetting controller", True),
+        ("mlx5_core 0000:15:00.0: High temperature, throttling link", True),
+        ("nvme nvme0: identify took long: Falling back to one queue", True),
+        ("mlx5_core 0000:15:00.0 ens1: Losing packets", True),
+        ("nvme nvme0: Shutting down controller", True),
+        ("nvme nvme0: the link is slow, using one lane", True),
+        ("mlx5_core 0000:15:00.0: mlx5_x:77:(pid 9): Using the old layout", False),
+        ("bond0: (slave ens1f0): Setting fail_over_mac to active", False),
         ("mlx4_core 0000:15:00.0: Trying to free an index that nobody has", True),
     ],
 )
