@@ -38,7 +38,10 @@ _MASTER_STATE = 3
 _OF_FIRMWARE = re.compile(r"MT\d{3,6} \w.*\bMellanox Technologies$")
 _OF_SWITCHES = "Aggregation Node"
 _NO_NAME = "a host never told the fabric its name: rdma-ndd did not run there, or runs before the host has its name"
-_NAME_IT = "find the host by the GUID (`ibnetdiscover`), and start rdma-ndd on it (`systemctl enable --now rdma-ndd`)"
+_NAME_IT = (
+    "find the host by the GUID (`ibnetdiscover`); install rdma-core's rdma-ndd and its udev rule there, then `udevadm "
+    "trigger --subsystem-match=infiniband --action=add`; where it ran too early, `systemctl restart rdma-ndd`"
+)
 _SHOWN = 4
 
 

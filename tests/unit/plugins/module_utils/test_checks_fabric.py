@@ -355,6 +355,9 @@ def test_an_hca_that_still_has_the_name_of_its_firmware_is_told(names: tuple[str
         assert check.observed == unnamed
         assert "rdma-ndd" in check.cause
         assert "rdma-ndd" in check.remedy
+        # Its unit has no [Install] section: udev starts it.
+        assert "udevadm trigger" in check.remedy
+        assert "enable" not in check.remedy
 
 
 # Pings
