@@ -22,6 +22,8 @@ from .check_port import NO_STATE, NOTHING_EXPECTED, equal, judge_port, set_key, 
 from .check_sm import judge_subnet_manager
 from .check_sources import judge_agreement, judge_presence, judge_tool
 
+# What else there is tells nothing of one that is gone.
+_LACKS = "where `lspci -d 15b3:` lacks an HCA, reseat or replace it; else "
 # A link that is up, even where no subnet manager has come to it yet.
 _LIVE = ("Active", "Armed", "Initializing")
 
@@ -104,15 +106,15 @@ def _why_count(facts: IbFacts, ports: Sorted, wanted: Expected) -> str:
         shown = {port_name(ca, port): port.link_layer or "no link layer" for ca, port in ports.others}
         reported.append("another link layer on " + ", ".join(f"{k} ({v})" for k, v in shown.items()))
         mends = (
-            "nothing is to be replaced: set LINK_TYPE_P1/P2 of the port that has to be a rail with mstconfig and reset "
-            "that HCA in a maintenance window, or correct ibready_expect.hcas"
+            f"{_LACKS}set LINK_TYPE_P1/P2 of the port that has to be a rail with mstconfig and reset that HCA in a "
+            "maintenance window, or correct ibready_expect.hcas"
         )
     if len(ports.hcas) > wanted.value:
         reported.append("devices that the inventory does not know; name them in ibready_expect.ignore")
         return Cause("; ".join(reported), "name them in ibready_expect.ignore, or correct ibready_expect.hcas")
     apart = [f"{entry.name}: {entry.why}" for entry in ports.apart if not entry.spare]
     if apart:
-        mends = "compare the models (`lspci -d 15b3:`): fit one of the rails' model, or correct ibready_expect"
+        mends = f"{_LACKS}fit one of the rails' model, or correct ibready_expect"
     reported += apart
     addresses = {device.address for device in facts.devices.values()}
     if facts.bus.value is not None and facts.devices and "" not in addresses:

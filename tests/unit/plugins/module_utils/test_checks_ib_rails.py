@@ -187,6 +187,20 @@ def test_an_hca_that_cannot_do_the_expected_rate_is_named() -> None:
     assert "mlx5_1/1: a ConnectX-6" in judge(seen, expect)["ib.hca.count host"].cause
 
 
+@pytest.mark.parametrize(
+    ("other", "mends"),
+    [
+        pytest.param(hca("mlx5_9", port(**ETHERNET)), "else set LINK_TYPE", id="a link layer of storage"),
+        pytest.param(hca("mlx5_9", port(rate=200.0), type="MT4123"), "else fit one of the rails' model", id="a model"),
+    ],
+)
+def test_what_else_there_is_does_not_hide_that_an_hca_is_gone(other: Ca, mends: str) -> None:
+    expect = from_inventory({"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400})
+    remedy = judge(facts(rail(0), other), expect)["ib.hca.count host"].remedy
+    assert remedy.startswith("where `lspci -d 15b3:` lacks an HCA, reseat or replace it; ")
+    assert mends in remedy
+
+
 def test_mixed_generations_and_firmware_are_warnings() -> None:
     old = hca("mlx5_1", port(), type="MT4123", fw="20.43.2566")
     seen = facts(rail(0), old)
