@@ -14,7 +14,7 @@ FAILS, _NEWS, _GRAVE, OVER, _LINK_UP, _LINK = (
     re.compile(words, re.IGNORECASE)
     for words in (known.FAILS, known.NEWS, known.GRAVE, known.OVER, known.LINK_UP, known.LINK)
 )
-_HARMLESS = re.compile("|".join(harmless.pattern for harmless in known.HARMLESS))
+HARMLESS = re.compile("|".join(harmless.pattern for harmless in known.HARMLESS))
 # What a line is about: a PCI address, a bond's member, or the first name with a number in it that is no module's,
 # file's, address's or function's.
 _ADDRESS = re.compile(r"\b([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2})(\.[0-7])?\b", re.IGNORECASE)
@@ -69,7 +69,7 @@ class Reading:
             return
         warns = level == known.WARN and not driver.loud and _NEWS.search(text) is None
         bad = fails if level is None else level <= known.ERROR or (level <= driver.least and fails) or warns
-        if not bad or _HARMLESS.search(text):
+        if not bad or HARMLESS.search(text):
             return
         grave = _GRAVE.search(text) is not None or (level is not None and level <= known.CRITICAL)
         self._place += 1

@@ -118,7 +118,7 @@ class IbFacts:
     of which lines cannot be read, so that a device they do not name may be there.
     ``bus``: addresses of what must be an HCA on the PCI bus. ``devices`` by name, ``details`` and
     ``history`` (of Active ports) by "device/port". ``uptime_s``: 0 where unknown. ``driver_says``: the driver's
-    last words of a port that is not Active, where they tell of a failure.
+    last words of a port without a link, where they tell of a failure.
     """
 
     cas: tuple[Ca, ...] = ()
@@ -175,6 +175,11 @@ class IbFacts:
 def is_infiniband(port: Port) -> bool:
     """Whether the port's link layer is InfiniBand (ibsim's own tools call it ``IB``)."""
     return port.link_layer in (INFINIBAND, "IB")
+
+
+def has_no_link(port: Port) -> bool:
+    """Whether it is down for want of a link, which its HCA and its driver may tell more of."""
+    return port.state == "Down" and port.physical_state != "LinkUp"
 
 
 def layer(port: Port) -> str:

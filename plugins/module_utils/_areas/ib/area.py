@@ -12,7 +12,7 @@ from ..._parse.ibstat import Ca, Port
 from ..._rails.ib import Pair, Sorted, nobody_counts, profile_of, sort_out, wanted_hcas
 from ..._rails.ib_ports import IbFacts, is_infiniband, layer, port_name
 from ..area import Area
-from . import driver_log, observe
+from . import observe
 from .check_counters import judge_counters, judge_perfquery
 from .check_hca import judge_hcas
 from .check_history import judge_history
@@ -42,9 +42,7 @@ def judge(facts: IbFacts, expect: Expectations) -> list[Check]:
     roce = [pair for pair in judged if _is_roce_rail(pair[1], expect)]
     judged = [pair for pair in judged if pair not in roce]
     for ca, port in judged:
-        checks += driver_log.explained(
-            judge_port(ca, port, facts, expect), facts.driver_says.get(port_name(ca, port), "")
-        )
+        checks += judge_port(ca, port, facts, expect)
         checks.append(judge_subnet_manager(ca, port, facts))
     checks += _idle(facts, idle, expect)
     checks += _apart(ports, {port_name(*check) for check in [*idle, *judged]})

@@ -12,7 +12,7 @@ from ..._ground.link import ETHERNET, gbps
 from ..._parse.ibstat import Ca, Port
 from ..._rails.ib import fast_enough, wanted_rate
 from ..._rails.ib_ports import IBSTAT, LAST_UNICAST_LID, IbFacts, is_infiniband, port_name
-from . import link_advice
+from . import driver_log, link_advice
 
 GUID = re.compile(r"\A0x[0-9a-fA-F]{1,16}\Z")
 
@@ -40,7 +40,7 @@ _PHYSICAL = {
         "the port is in a test mode", "leave the cable; end the test with `mlxlink -d DEVICE --test_mode DS`"
     ),
 }
-_ETHERNET_DISABLED = "the Ethernet link is off: its interface is down, no cable is in, or the switch port is off"
+ETHERNET_DISABLED = "the Ethernet link is off: its interface is down, no cable is in, or the switch port is off"
 _HALF_UP = Cause(
     "the link is up but the port is held down: a virtual function that the subnet manager does not "
     "bring up (no GUID, or virtualization is off in opensm: virt_enabled)",
@@ -53,6 +53,10 @@ _ASK_SM = "see that a subnet manager runs on this fabric (`sminfo` from an Activ
 EXPECTS_LESS = Cause(
     "the inventory expects less than the hardware gives; correct ibready_expect",
     "correct ibready_expect in the inventory; the hardware is well",
+)
+_ONE_LID = (
+    "see that one subnet manager alone gives the LIDs (`sminfo` from both ports, opensm's log and its guid2lid file), "
+    "and let it sweep anew"
 )
 _FULL_WIDTH = 4
 
@@ -92,7 +96,7 @@ def judge_port(ca: Ca, port: Port, facts: IbFacts, expect: Expectations) -> Iter
 
 def why_not_active(name: str, port: Port, facts: IbFacts) -> str:
     """The likeliest cause of a port's state, "" where nothing is known beyond the catalog. What the HCA itself says
-    of a link that is down goes before what its physical state may mean."""
+    of a link that is down, and then the driver, goes before what its physical state may mean."""
     if port.state == "Initializing":
         if port.sm_lid:
             return Cause("the subnet manager has not swept the port yet", _ASK_SM)
@@ -104,8 +108,10 @@ def why_not_active(name: str, port: Port, facts: IbFacts) -> str:
     said = link_advice.of(facts.detail(name).optics.value)
     if said is not None:
         return said
+    if name in facts.driver_says:
+        return driver_log.cause(facts.driver_says[name])
     if port.physical_state == "Disabled" and port.link_layer == ETHERNET:
-        return _ETHERNET_DISABLED
+        return ETHERNET_DISABLED
     return _PHYSICAL.get(port.physical_state, "")
 
 
@@ -173,12 +179,6 @@ def _lid(name: str, port: Port, facts: IbFacts) -> Check:
         cause = Cause(f"{', '.join([name, *others])} have one LID in one subnet", _ONE_LID)
         return failed("ib.port.lid", name, port.lid, "a LID of its own", CAPABILITY, cause=cause)
     return failed("ib.port.lid", name, port.lid, expected, CAPABILITY)
-
-
-_ONE_LID = (
-    "see that one subnet manager alone gives the LIDs (`sminfo` from both ports, opensm's log and its guid2lid file), "
-    "and let it sweep anew"
-)
 
 
 def _same_lid(name: str, port: Port, facts: IbFacts) -> list[str]:

@@ -118,7 +118,7 @@ def observe(evidence: Evidence, machine: Machine) -> IbFacts:
         perfquery_unknown=reported.perfquery_unknown,
         uptime_s=up_s,
         simulated=machine.surely_simulated,
-        driver_says=driver_log.read(evidence, machine, [pair for pair in ports if pair not in carrying], devices),
+        driver_says=driver_log.read(evidence, machine, ports, devices, up_s),
         history=observe_history.read(evidence, machine, carrying, devices, first, reported.netdevs, up_s),
     )
 

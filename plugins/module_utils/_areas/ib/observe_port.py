@@ -15,7 +15,7 @@ from ..._parse.ibstat import Ca, Port
 from ..._parse.mlxlink import Mlxlink
 from ..._rails import nccl_number
 from ..._rails.hcas import hca_by_type
-from ..._rails.ib_ports import Details, Device, Mtu, is_infiniband, port_name
+from ..._rails.ib_ports import Details, Device, Mtu, has_no_link, is_infiniband, port_name
 from . import sysfs
 from .observe_counters import Counted
 from .observe_reported import Reported
@@ -34,13 +34,14 @@ def details(
     counted: Counted | None,
     simulated: bool,
 ) -> Details:
-    """Everything that is read of this port; partitions and counters only while it is Active, and while it is Down what
-    its firmware says of that."""
+    """Everything that is read of this port; partitions and counters only while it is Active, and while it has no link
+    what its firmware says of that."""
     name = port_name(ca, port)
     link = sysfs.link_of(evidence, ca.name, port.num) or told.links.get(name, "")
     wired = not (device.kind or device.virtual or device.manages_switches or simulated)
     if port.state != "Active":
-        return Details(link=link, optics=told_of_link(evidence, ca, port, mlxlink.parse) if wired else Reading())
+        asked = wired and has_no_link(port)
+        return Details(link=link, optics=told_of_link(evidence, ca, port, mlxlink.parse) if asked else Reading())
     table = _pkeys(evidence, ca, port) if is_infiniband(port) else Reading()
     return Details(
         link=link,

@@ -169,6 +169,19 @@ def test_mlxlink_that_was_cut_or_broke_is_unknown() -> None:
         assert (optics.value, optics.missing) == (None, False)
 
 
+@pytest.mark.parametrize(
+    ("state", "physical", "asked"),
+    [("Down", "Polling", True), ("Down", "LinkUp", False), ("Initializing", "LinkUp", False)],
+)
+def test_of_ports_that_are_not_active_mlxlink_is_asked_where_they_have_no_link(
+    state: str, physical: str, asked: bool
+) -> None:
+    told = IBSTAT.replace("State: Active", f"State: {state}").replace("state: LinkUp", f"state: {physical}")
+    host = Host({"ibstat": Output(0, told, "")})
+    assert observe(host, Machine()).cas[0].ports[0].physical_state == physical
+    assert (MLXLINK in host.asked) == asked
+
+
 def test_a_simulated_node_s_other_tools_are_not_asked() -> None:
     host = Host()
     facts = observe(host, Machine(simulated="InfiniBand fabric"))
