@@ -15,7 +15,7 @@ from ..._rails.ib import fast_enough, wanted_rate
 from ..._rails.roce import ACTIVE, asked_soft
 from ..._rails.roce_ports import RocePort
 from ..ib import link_advice
-from ..ib.check_port import EXPECTS_LESS, set_key
+from ..ib.check_port import ETHERNET_DISABLED, EXPECTS_LESS, set_key
 from .siblings import split, usual
 
 STATE_FIRST = "fix roce.port.state first"
@@ -44,13 +44,21 @@ def _state(port: RocePort) -> Check:
 
 
 def _why_down(port: RocePort) -> str:
-    """An interface that is switched off speaks for itself, and else the HCA."""
-    if port.operstate.value == "down" and port.physical_state == "Disabled":
+    """What the HCA says, or the interface. Its driver calls every port without a carrier Disabled."""
+    said = link_advice.of(port.link.value)
+    if said is not None:
+        return said
+    if _is_off(port):
         return Cause(
             f"the interface {port.netdev.value} is switched off",
             f"leave the cable; `ip link set {port.netdev.value} up`, and have the network configuration do so at boot",
         )
-    return link_advice.of(port.link.value) or ""
+    return ETHERNET_DISABLED if port.physical_state == "Disabled" else ""
+
+
+def _is_off(port: RocePort) -> bool:
+    """Whether the interface is switched off: the kernel tells no carrier of it then, not even that there is none."""
+    return port.operstate.value == "down" and not port.carrier.known
 
 
 def _physical_state(port: RocePort) -> Check:
@@ -64,7 +72,7 @@ def _physical_state(port: RocePort) -> Check:
         port.physical_state,
         _LINK_UP,
         CAPABILITY,
-        cause=link_advice.of(port.link.value) or "",
+        cause=_why_down(port),
     )
 
 
@@ -113,13 +121,15 @@ def _carrier(port: RocePort) -> Check:
         if carrier and state in _UP:
             return passed(check_id, port.name, observed, expected, CAPABILITY)
         cause = ""
-        if not carrier and port.physical_state == "Disabled":
+        if _is_off(port):
             cause = "the interface is switched off"
+        elif not carrier and port.physical_state == "Disabled":
+            cause = ETHERNET_DISABLED
         return failed(check_id, port.name, observed, expected, CAPABILITY, cause=cause)
 
     if state is None:
         return unknown(check_id, port.name, port.operstate.why or port.netdev.why)
-    return look(check_id, port.name, port.carrier, judged)
+    return judged(False) if _is_off(port) else look(check_id, port.name, port.carrier, judged)
 
 
 def _mtu(port: RocePort, rails: list[RocePort], expect: Expectations) -> Check:

@@ -43,9 +43,9 @@ ENTRIES = declare(
     error(
         "roce.port.physical_state",
         "The RoCE port's physical link is up",
-        "Polling: nothing at the other end. Disabled: the interface is switched off.",
+        "Polling: nothing at the other end. Disabled: the interface has no carrier, or is switched off.",
         ("the cable is pulled or broken, or the other end is switched off",),
-        "`ip link set IF up` where it is Disabled; else reseat the cable at both ends and compare "
+        "`ip link set IF up` where it is switched off; else reseat the cable at both ends and compare "
         "speed and FEC with the switch (`mlxlink -d DEVICE`)",
         (*_RAILS, f"{_PORT}/phys_state"),
     ),

@@ -83,7 +83,7 @@ def _port(evidence: Evidence, machine: Machine, ca: Ca, port: Port) -> RocePort:
         netdev=netdev,
         uplink=uplink.value or "",
         operstate=ask.text(evidence, f"{shown}/operstate") if shown else _same(netdev),
-        carrier=_carrier(evidence, shown) if shown else _same(netdev),
+        carrier=ask.text(evidence, f"{shown}/carrier").map(lambda text: text == "1") if shown else _same(netdev),
         mtu=ask.file(evidence, f"{shown}/mtu", to_int) if shown else _same(netdev),
         gids=gids,
         gids_read=gids_read,
@@ -176,14 +176,6 @@ def _uplink(evidence: Evidence, base: str, num: int, netdev: Reading[str]) -> Re
     """The interface of the function itself, which keeps the priorities; a bond keeps none."""
     own = observe_roce.own_netdevs(evidence, base).value or []
     return netdev if not own or netdev.value in own else observe_roce.port_netdev(evidence, base, num)
-
-
-def _carrier(evidence: Evidence, shown: str) -> Reading[bool]:
-    """False as well for an interface that is switched off, of which the kernel tells nothing."""
-    reported = ask.text(evidence, f"{shown}/carrier")
-    if reported.value is None and ask.text(evidence, f"{shown}/operstate").value == "down":
-        return Reading(False)
-    return reported.map(lambda text: text == "1")
 
 
 def _tclass(text: str) -> int:

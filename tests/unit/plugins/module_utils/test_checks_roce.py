@@ -17,6 +17,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectatio
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.lldpctl import Neighbour
+from ansible_collections.ibready.cluster.plugins.module_utils._parse.mlxlink import Mlxlink
 from ansible_collections.ibready.cluster.plugins.module_utils._rails.roce_ports import (
     UNSET,
     Counted,
@@ -140,6 +141,7 @@ DOWN = {
     "carrier": Reading(False),
     "gids": Reading(()),
 }
+UNPLUGGED = {**DOWN, "physical_state": "Disabled", "operstate": Reading("down")}
 RULES = tuple((dscp, 0) for dscp in range(64))
 FAULTS = [
     pytest.param(
@@ -605,3 +607,24 @@ def heard(*pfc: tuple[int, ...] | None) -> Reading[tuple[Neighbour, ...]]:
 def test_what_a_switch_advertises_is_held_against_the_rail(bent: dict[str, Any], result: str, words: str) -> None:
     (check,) = [one for one in judge(facts(port(**bent))) if one.id == "roce.dcbx.pfc"]
     assert (check.result, words in check.expected + check.cause) == (result, True)
+
+
+WHY = ("roce.port.state", "roce.port.physical_state", "roce.netdev.carrier")
+
+
+@pytest.mark.parametrize(
+    ("bent", "words"),
+    [
+        pytest.param(UNPLUGGED, "no cable is in", id="the kernel tells that there is no carrier"),
+        pytest.param({**UNPLUGGED, "carrier": DENIED}, "is switched off", id="it tells of no carrier at all"),
+    ],
+)
+def test_only_an_interface_without_a_word_of_its_carrier_is_switched_off(bent: dict[str, Any], words: str) -> None:
+    found = {check.id: check.cause for check in judge(facts(port(**bent)))}
+    assert all(words in found[check_id] for check_id in WHY)
+
+
+def test_what_the_firmware_found_goes_before_the_interface() -> None:
+    off = port(**{**UNPLUGGED, "carrier": DENIED}, link=Reading(Mlxlink(recommendation="Bad EEPROM")))
+    found = {check.id: check.cause for check in judge(facts(off))}
+    assert all(found[check_id] == "mlxlink found: Bad EEPROM" for check_id in WHY[:2])

@@ -145,11 +145,13 @@ def test_an_mlnx_qos_that_did_not_end_well_is_not_believed(output: tuple[str, in
     assert not only_port(tree).qos.pfc.known
 
 
-def test_an_interface_that_is_switched_off_has_no_carrier() -> None:
+def test_an_interface_that_is_switched_off_tells_no_carrier_and_one_without_a_cable_that_it_has_none() -> None:
     tree = host()
     tree.file(f"{NET}/operstate", "down")
-    tree.broken["/sys/class/net/eth0/carrier"] = "invalid argument"
+    tree.file(f"{NET}/carrier", "0")
     assert only_port(tree).carrier.value is False
+    tree.broken["/sys/class/net/eth0/carrier"] = "invalid argument"
+    assert not only_port(tree).carrier.known
 
 
 def test_without_gids_the_interface_is_the_functions_own() -> None:

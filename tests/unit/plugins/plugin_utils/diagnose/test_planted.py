@@ -82,6 +82,8 @@ PLANTED = [
     ("hca.firmware", {"node": [{"hca": "mlx5_3", "firmware": "28.39.1002"}]}, "hca.firmware"),
     ("rail.down", "the cable of a rail is pulled", "rail.down"),
     ("rail.disabled", "somebody switched a rail's port off", "rail.disabled"),
+    ("roce.off", "the interface of a RoCE rail was switched off", "rail.disabled"),
+    ("roce.pulled", "the cable of a RoCE rail is pulled, and its driver calls that Disabled", "rail.down"),
     ("rail.slow", "a rail trained at a quarter of its rate", "rail.slow"),
     ("rail.errors", "symbol errors rise on a rail", "rail.errors"),
     ("rail.flaps", "a rail flaps while it is watched", "rail.flaps"),
