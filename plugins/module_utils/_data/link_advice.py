@@ -30,5 +30,5 @@ ROWS = (
     (r"command|forced the port|portinfo|ekey|is disabled|verification", _ORDERED),
     (r"force mode|negotiation failed|next page|speed.{0,20}enabled|ack not received", _BOTH_ENDS),
     (r"integrity|ber\b|physical errors|lock|tuning|calibration|shorted|bad cable|bus stuck", _CLEAN),
-    (r"partner|unplugged|remote fault|plugged", _PLUG),
+    (r"partner|remote fault|plugged", _PLUG),
 )

@@ -63,9 +63,9 @@ class Row:
     ``signs``: findings that are this cause, where no row above has them. What it explains stands in
     rows below: ``same`` of the same part of the host, ``rail`` of the same rail on any host,
     ``here`` of the same host, ``far`` of any host or a job; ``whole``: like far, where all rails of
-    a host are hit. ``fleet``: one cause for all hosts that have it; ``joins``: one for those that joins.py finds to be
-    one fault. ``ratio``: the loss follows
-    from observed and expected; ``share``: from how many of the host's rails are hit.
+    a host are hit. ``fleet``: one cause for all hosts that have it; ``joins``: one for those that
+    joins.py finds to be one fault. ``ratio``: the loss follows from observed and expected;
+    ``share``: from how many of the host's rails are hit.
     """
 
     id: str
