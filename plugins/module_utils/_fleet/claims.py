@@ -21,7 +21,6 @@ from .._ground.text import few
 # What is claimed. A key is one of these and the value: a GUID, a LID and the GUID of its subnet's master, or a name.
 NODE, PORT, LID, NAME = "node GUID", "port GUID", "LID", "name"
 Key = Tuple[object, ...]
-_EXPECTED = "on no other"
 _SHOWN = 4
 _WORST = (FAIL, UNKNOWN, PASS)
 _NEXT = {

@@ -209,9 +209,12 @@ class _Place:
 
 def _single_sm(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]]) -> None:
     """Per rail (port name): every host must be told of the same master, on a subnet of the same prefix."""
-    rails = {name for host in hosts.values() for name in host.ib.sm}
-    rails |= {port_name(ca, port) for host in hosts.values() for ca in host.ib.cas for port in ca.ports}
-    seen = {rail: {host: _place(entry.ib, rail) for host, entry in hosts.items()} for rail in sorted(rails)}
+    prefixes = {host: _prefixes(entry.ib) for host, entry in hosts.items()}
+    rails = {name for host, entry in hosts.items() for name in (*entry.ib.sm, *prefixes[host])}
+    seen = {
+        rail: {host: _place(entry.ib, rail, prefixes[host].get(rail, "")) for host, entry in hosts.items()}
+        for rail in sorted(rails)
+    }
     usual = {rail: _usual(list(places.values())) for rail, places in seen.items()}
     for rail, places in seen.items():
         masters = Counter(place.master for place in places.values() if place.master).most_common()
@@ -233,8 +236,14 @@ def _single_sm(hosts: Mapping[str, HostFacts], checks: dict[str, list[Check]]) -
                 checks[host].append(replace(found, remedy=_TRACE) if cause else found)
 
 
-def _place(facts: IbFacts, rail: str) -> _Place:
-    answer, prefix = facts.sm.get(rail), facts.detail(rail).prefix
+def _prefixes(facts: IbFacts) -> dict[str, str]:
+    """By port; one that is not Active is on no subnet, and has the prefix that all begin with."""
+    ports = [(port_name(ca, port), port) for ca in facts.cas for port in ca.ports if is_infiniband(port)]
+    return {name: facts.detail(name).prefix for name, port in ports if port.state == "Active"}
+
+
+def _place(facts: IbFacts, rail: str, prefix: str) -> _Place:
+    answer = facts.sm.get(rail)
     if answer is None or answer.sm is None:
         return _Place(prefix=prefix)
     guid = _subnet(facts, rail)

@@ -141,6 +141,19 @@ def test_the_subnets_prefix_tells_another_fabric_where_its_manager_is_silent() -
     assert "another fabric" in said["n2 mlx5_0/1"]
 
 
+def test_a_port_that_is_down_is_on_no_subnet() -> None:
+    def one(index: int, state: str, prefix: str) -> IbFacts:
+        mine = node(index)
+        first = replace(mine.cas[0], ports=(replace(mine.cas[0].ports[0], state=state),))
+        prefixes = {"mlx5_0/1": Details(prefix=prefix)}
+        return replace(mine, cas=(first, mine.cas[1]), sm={"mlx5_1/1": master()}, details=prefixes)
+
+    usual, unset = "fec0:0000:0000:0a01", "fe80:0000:0000:0000"
+    assert causes(fleet(one(1, "Active", usual), one(2, "Active", usual), one(3, "Down", unset))) == {}
+    # Nor do those that are down outvote one that is not.
+    assert causes(fleet(one(1, "Down", unset), one(2, "Down", unset), one(3, "Active", usual))) == {}
+
+
 def test_a_rail_of_several_hosts_may_be_cabled_elsewhere_or_behind_a_split() -> None:
     away = {"mlx5_0/1": master(guid="0x99", lid=9), "mlx5_1/1": master()}
     said = causes(fleet(*(node(index) for index in (1, 2, 3)), *(replace(node(index), sm=away) for index in (4, 5))))
