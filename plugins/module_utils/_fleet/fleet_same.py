@@ -64,19 +64,22 @@ def groups(kinds: Mapping[str, Kind], size: int) -> list[Group]:
     """Every host in one group. ``size``: how many hosts the inventory has.
 
     Three of one kind are a class of their own, and two that run another distribution than all such
-    classes of their product: that is no oversight on one host. Fewer join the class of their product
-    that they are most like (the biggest of equally like ones), for what makes them another kind may
-    be what is wrong with them; where there is no such class, all of them are one group.
+    classes of their product, where they are a quarter of its hosts: that is no oversight. Fewer
+    join the class of their product that they are most like (the biggest of equally like ones), for
+    what makes them another kind may be what is wrong with them; where there is no such class, all
+    of them are one group.
     """
     counted = Counter(kinds.values())
     classes: dict[str, list[Kind]] = {}
     for kind, times in counted.items():
         if times >= MIN_FLEET:
             classes.setdefault(kind.product, []).append(kind)
+    products = Counter(kind.product for kind in kinds.values())
     home: dict[Kind, object] = {}
     for kind in counted:
         others = {entry.system for entry in classes.get(kind.product, ())}
-        if counted[kind] >= MIN_FLEET or (counted[kind] > 1 and others and kind.system not in {"", *others}):
+        many = counted[kind] > 1 and 4 * counted[kind] >= products[kind.product]
+        if counted[kind] >= MIN_FLEET or (many and others and kind.system not in {"", *others}):
             home[kind] = kind
         elif kind.product in classes:
             mine = classes[kind.product]

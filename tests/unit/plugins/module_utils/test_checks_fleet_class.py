@@ -41,6 +41,8 @@ def split(*kinds: Kind) -> list[list[int]]:
         pytest.param((*[H100] * 4, *[H200] * 3, MIXED), [[0, 1, 2, 3], [4, 5, 6, 7]], id="the likest class"),
         pytest.param((Kind(), Kind(), Kind()), [[0, 1, 2]], id="nothing told"),
         pytest.param((*[H100] * 3, ROCKY, ROCKY), [[0, 1, 2], [3, 4]], id="two of another distribution are meant"),
+        pytest.param((*[H100] * 6, ROCKY, ROCKY), [[0, 1, 2, 3, 4, 5], [6, 7]], id="a quarter is meant"),
+        pytest.param((*[H100] * 20, ROCKY, ROCKY), [list(range(22))], id="two of twenty-two may be wrong"),
         pytest.param((*[H100] * 3, ROCKY), [[0, 1, 2, 3]], id="one of another distribution may be wrong"),
         pytest.param((*[H100] * 3, H200, H200), [[0, 1, 2, 3, 4]], id="two of another GPU may be wrong"),
     ],
