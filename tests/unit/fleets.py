@@ -28,8 +28,10 @@ EQUALS = ("node1", "node2")
 
 
 def described(board: str, number: int) -> Node:
-    """A healthy node of a fleet: GUIDs and LIDs are its own."""
+    """A healthy node of a fleet: GUIDs, LIDs and addresses are its own."""
     node = render.node(board)
+    # A fault may name an address of the first host: that is ODD's.
+    node.more = {**node.more, "number": (number - 7) % 256 + 1}
     for hca in node.hcas:
         hca.guid += 0x100 * number
         if 0 < hca.lid < 0xBFFF:

@@ -40,7 +40,7 @@ def add(tree: Tree, node: Node) -> None:
         _interface(tree, hca, ecn=node.more.get("roce_ecn", True))
         vlan = node.more.get("roce_vlan", {})
         mtu = vlan.get(hca.name, vlan.get("all", "")) if rail else ""
-        _gids(tree, hca, index, _vlan(tree, hca, mtu) if mtu else "")
+        _gids(tree, hca, (index, node.more.get("number", 1)), _vlan(tree, hca, mtu) if mtu else "")
         trust, lossless = _priorities(node) if rail else ("pcp", ())
         tree.command(f"mlnx_qos@{hca.netdev}", _qos(trust, lossless, node.more.get("roce_map", {})))
         _counters(tree, node, hca)
@@ -167,14 +167,15 @@ def _vlan(tree: Tree, hca: Hca, mtu: int) -> str:
     return name
 
 
-def _gids(tree: Tree, hca: Hca, index: int, vlan: str) -> None:
+def _gids(tree: Tree, hca: Hca, numbers: tuple[int, int], vlan: str) -> None:
     """Link-local and IPv4, each for RoCE v1 and v2, as mlx5 fills its table; then empty ones.
 
     With a VLAN that has the IPv4 address, the rail's own interface has a link-local one alone.
     """
     port = f"{place(hca.path)}/infiniband/{hca.name}/ports/1"
-    local = f"fe80:0000:0000:0000:0ac0:ebff:fe{index:02x}:0001"
-    mapped = f"0000:0000:0000:0000:0000:ffff:0a{index:02x}:0105"
+    rail, host = numbers
+    local = f"fe80:0000:0000:0000:0ac0:ebff:fe{rail:02x}:0001"
+    mapped = f"0000:0000:0000:0000:0000:ffff:0a{rail:02x}:{host:02x}05"
     used = (local, local, *((local, local) if vlan else ()), mapped, mapped) if hca.state == "Active" else ()
     for at in range(64):
         there = at < len(used)
