@@ -172,7 +172,9 @@ ENTRIES = declare(
         "fleet.equals.other",
         "No part differs from the same part of equal hosts in anything else that is told of them",
         "What nearly all of at least three equal hosts have in common and this one has not, in the words of its "
-        "source, except identities, measurements, states of the moment and what other checks judge.",
+        "source, except identities, measurements, states of the moment and what other checks judge. Where driver, "
+        "RDMA stack or kernel of the host are not those of its equals, only what has a meaning of its own here is "
+        "told of what they report.",
         ("somebody set this host alone, or an update or a reboot was missed",),
         "set it as on the others; in what hosts are meant to differ, ibready_expect.differs says",
     ),
@@ -190,8 +192,9 @@ ENTRIES = declare(
         "Serial numbers, UUIDs and the machine-id: what nearly every part has for itself. The machine-id is shown as "
         "a digest. Each host reports its own, so that both are named.",
         ("a cloned image, or firmware that was copied with its numbers",),
-        "find which of them is the copy. machine-id: remove /etc/machine-id, run `systemd-machine-id-setup` and "
-        "reboot; numbers of a card: have its maker program them",
+        "find which of them is the copy. machine-id: empty /etc/machine-id (`truncate -s 0`), remove "
+        "/var/lib/dbus/machine-id if it is a file, and reboot; DHCP leases that are kept by it may change. Numbers of "
+        "a card: have its maker program them",
     ),
     error(
         "fleet.host.name",
