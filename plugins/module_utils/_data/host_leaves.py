@@ -45,6 +45,8 @@ ASKED = (
     "/sys/module/nvme_core/parameters/io_timeout",
 )
 OF_INTERFACES = ("speed", "duplex", "mtu")
+# What these say without a link.
+NO_LINK = ("-1", "unknown")
 # Longer ones, and what ends a key in them: the first block of each, which is one processor's.
 KEYED = {"/proc/cpuinfo": ":", "/proc/driver/nvidia/params": ":", "/etc/os-release": "="}
 # And what tools print as ``KEY=value``.

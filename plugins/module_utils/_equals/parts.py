@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from typing import Dict, Iterator
 
-from .._data.host_leaves import ASKED, KEYED, KEYED_TOOLS, OF_INTERFACES, SETTINGS
+from .._data.host_leaves import ASKED, KEYED, KEYED_TOOLS, NO_LINK, OF_INTERFACES, SETTINGS
 from .._evidence.sources import Cached, Output, Unavailable
 from .._ground.text import ParseError
 from .._parse import gid, ip_addr, leaves, nvsmi_xml
@@ -134,6 +134,8 @@ def host(seen: Cached) -> Part:
         block = told.text(path).partition("\n\n")[0]
         files.update((f"{path[1:]}/{key}", value.strip("\"'")) for key, value in _keyed(block, end).items())
     texts = {"": {path: value for path, value in files.items() if value and "\n" not in value}}
+    for path in [path for path, value in texts[""].items() if path.startswith("sys/class/net/") and value in NO_LINK]:
+        del texts[""][path]
     for asked, answer in told.runs(*KEYED_TOOLS):
         if len(asked) == 1:
             texts[asked[0].partition("_")[0]] = _keyed(answer.stdout, "=")
