@@ -56,6 +56,7 @@ ELSEWHERE = (
     "^nvidia_smi/fabric/",
     "mig_devices",
     "pci_gpu_link_info",
+    "gpu_recovery_action",
 )
 # Of a whole host: who it is and what its moment is; what the kernel measures at boot; what fleet.* compares.
 OF_HOST = (
@@ -70,11 +71,12 @@ OF_HOST = (
     "/kernel/osrelease",
     "thermal_throttle",
 )
+# The first that matches: a cable's number is at both of its ends, and is no part's identity.
 EXCUSES = {
+    "told elsewhere": ELSEWHERE,
     "identity": IDENTITY,
     "measured": MEASURED,
     "moment": MOMENT,
-    "told elsewhere": ELSEWHERE,
     "of one host": OF_HOST,
 }
 

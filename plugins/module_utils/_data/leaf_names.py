@@ -15,7 +15,7 @@ class Row:
     """``leaf``: matches the whole path, in the form of leaf_excuses. ``harms``: jobs wait for it or fail.
 
     ``told_by``: beginnings of ids of checks that judge this very thing, and whose finding is not told twice; None: a
-    check that has the leaf's name or value among its words. ``wish``: a key of ibready_expect by which the site says
+    check that has the leaf's name among its words. ``wish``: a key of ibready_expect by which the site says
     what it wants of all, and another check then judges it. ``firmware``: told apart from settings, of GPUs.
     """
 
@@ -40,7 +40,9 @@ _MIG = "drain the host, then `nvidia-smi -i BUS-ID -mig 0` or 1; or say by ibrea
 
 
 # What each has for itself, whatever the others have: two that share it are one too many. By the whole path.
-UNIQUE = ("^/etc/machine_id$",)
+UNIQUE = ("^/etc/machine_id$", "rdma/addresses$")
+# What stands in the place of a number that nobody gave.
+UNSAID = ("not specified", "not available", "unknown")
 # By source: whose other version makes it tell other things.
 FOLLOWS = {
     "nvidia-smi": ("fleet.driver.version",),
@@ -118,6 +120,14 @@ ROWS = (
         told_by=("gpu.clocks",),
     ),
     _gpu("mig_mode/.*", "MIG mode", _MIG, "gpu.mig.", wish="mig"),
+    # nvidia-smi manual, "Persistence Mode": without it the driver is unloaded where nobody uses the GPU.
+    Row(
+        "nvidia_smi/persistence_mode",
+        "persistence mode: unlike the equal GPUs",
+        "`nvidia-smi -i BUS-ID -pm 1`, or 0 as on the others",
+        harms=False,
+        told_by=("gpu.driver.persistence",),
+    ),
     _gpu("compute_mode", "compute mode", "`nvidia-smi -i BUS-ID -c DEFAULT`", "gpu.device.compute_mode"),
     _gpu("ecc_mode/.*", "ECC mode", "`nvidia-smi -i BUS-ID -e 1` and reset the GPU", "gpu.ecc.", wish="ecc"),
     _gpu(
@@ -132,7 +142,13 @@ ROWS = (
     _gpu("bar1_memory_usage/total", "BAR1 size", "look at the BIOS's settings of its slot; power cycle the host"),
     _gpu("addressing_mode", "addressing mode", "compare the driver's options in /etc/modprobe.d; reset the GPU"),
     _gpu("driver_model/.*", "driver model", "`nvidia-smi -i BUS-ID -dm 1` and reboot"),
-    _gpu("gsp_firmware_version", "GSP firmware", "reload the driver, or reboot the node", firmware=True),
+    _gpu(
+        "gsp_firmware_version",
+        "GSP firmware",
+        "reload the driver, or reboot the node",
+        "fleet.driver.version",
+        firmware=True,
+    ),
     _gpu("vbios_version", "VBIOS", _BUNDLE, "fleet.gpu.vbios", firmware=True),
     _gpu("inforom_version/.*", "infoROM image", _BUNDLE, "gpu.device.inforom", firmware=True),
     # PCI Express Base Specification, 7.5.3: what software sets in a function's control registers.
@@ -142,6 +158,14 @@ ROWS = (
         "compare `lspci -vvv -s` of both; set it as on the others, and look who set it",
         harms=False,
         told_by=("pci.",),
+    ),
+    # mlnx_qos manual: --trust.
+    Row(
+        "mlnx_qos/priority_trust_state",
+        "packets get their priority from another field than on the other rails",
+        "`mlnx_qos -i INTERFACE --trust dscp`, or pcp as on the other rails",
+        harms=False,
+        told_by=("roce.qos.trust", "fleet.roce.qos"),
     ),
     # mlnx_qos manual: --pfc, --dscp2prio.
     Row(
@@ -156,7 +180,30 @@ ROWS = (
         "the port of the network runs at another rate than the same port of equal hosts",
         "look at the cable, and at what the switch port is set to: `ethtool` shows what both sides offer",
         harms=False,
-        told_by=("roce.port", "ib.port", "host.net"),
+        told_by=("roce.port", "ib.port"),
+    ),
+    # The kernel's document cpufreq.rst: the governor chooses the clock.
+    Row(
+        "/sys/devices/system/cpu/cpufreq/[^/]+/scaling_governor",
+        "its CPUs are clocked by another rule than those of equal hosts",
+        "`cpupower frequency-set -g` gives them the governor of the others",
+        harms=False,
+        told_by=("host.cpu.governor",),
+    ),
+    # The kernel's ABI document sysfs-module: the version by which a module's source calls itself.
+    Row(
+        "/sys/module/nvidia[^/]*/version",
+        "another release of NVIDIA's module is loaded than on equal hosts",
+        "bring the host to the planned driver (site.yml) and reboot it",
+        harms=False,
+        told_by=("fleet.driver.version",),
+    ),
+    Row(
+        "/sys/module/mlx5_core/version",
+        "another release of the RDMA stack's module is loaded than on equal hosts",
+        "bring the host to the planned stack (site.yml) and reboot it",
+        harms=False,
+        told_by=("fleet.rdma.version", "fleet.host.kernel"),
     ),
     # timedatectl(1): NTP says whether a service is to keep the clock.
     Row(

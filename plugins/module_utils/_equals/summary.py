@@ -11,9 +11,10 @@ import hashlib
 from collections import Counter
 from typing import Any, Iterable, Mapping, Sequence
 
-from .._data.leaf_names import UNIQUE
+from .._data.leaf_names import UNIQUE, UNSAID
 from .._evidence.sources import Cached
 from .._expect.expectations import Expectations
+from .._parse._nvsmi import no_answer
 from . import parts
 from .compare import NOTHING, TOOLS, Part, compared, excuse, matches, plain, without_cuts
 
@@ -81,11 +82,15 @@ def _value(part: Part, leaf: str) -> str:
 def _own(kinds: Mapping[str, Mapping[str, Part]]) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for members in kinds.values():
-        for place, part in members.items():
+        for part in members.values():
             for leaf, value in _leaves(part):
-                if len(value) >= _SHORTEST and (excuse(leaf) == "identity" or matches(UNIQUE, plain(leaf))):
-                    found.setdefault(leaf, {})[place] = _shown(leaf, value)
+                if _says(value) and (excuse(leaf) == "identity" or matches(UNIQUE, plain(leaf))):
+                    found.setdefault(leaf, {})[part.subject] = _shown(leaf, value)
     return found
+
+
+def _says(value: str) -> bool:
+    return len(value) >= _SHORTEST and not no_answer(value) and value.lower() not in UNSAID
 
 
 def _leaves(part: Part) -> Sequence[tuple[str, str]]:

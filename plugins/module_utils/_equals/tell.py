@@ -14,7 +14,7 @@ from .._ground.text import few
 from .compare import Outlier, anonymous, plain
 from .parts import HOST
 
-# What of a text may be a name or a value: no single digit, which is in everything.
+# What of a text may be a name: no single digit, which is in everything.
 _WORD = re.compile(r"[a-z]{3,}|\d[\d.]+\w*")
 # The names in a path, and in a finding that speaks of the same.
 _NAME = re.compile(r"[a-z0-9]+")
@@ -76,23 +76,20 @@ def said(leaf: str) -> str:
 def _is_told(one: Outlier, failures: Sequence[Check]) -> bool:
     """Whether a check of this part failed that the row names; without a row, one that tells of the same."""
     row = row_of(one.leaf)
-    if one.part.subject == HOST:
-        # A file of the host's may be of a part by which a check calls it.
-        named = (row.told_by if row is not None else None) or ()
-        return any(_names(check, one.leaf) or check.id.startswith(named) for check in failures)
     names = {one.part.subject, *one.part.names}
     mine = [check for check in failures if not names.isdisjoint((check.subject, *re.split("[ /]", check.subject)))]
+    if one.part.subject == HOST and any(_names(check, one.leaf) for check in failures):
+        return True  # A file of the host's may be of a part by which a check calls it.
     if row is not None and row.told_by is not None:
         return any(check.id.startswith(row.told_by) or said(one.leaf) in check.observed for check in mine)
-    return any(_tells(check, one) for check in mine)
+    return one.part.subject != HOST and any(_tells(check, one.leaf) for check in mine)
 
 
-def _tells(check: Check, one: Outlier) -> bool:
-    """Whether a finding has the leaf's name or its value among its words."""
-    words = set(_WORD.findall(one.leaf.rpartition("/")[2].lower()))
+def _tells(check: Check, leaf: str) -> bool:
+    """Whether a finding has the leaf's name among its words: its value is many a leaf's."""
+    words = set(_WORD.findall(leaf.rpartition("/")[2].lower()))
     told = set(_WORD.findall(f"{check.id} {check.observed} {check.cause}".lower().replace("_", " ")))
-    value = set(_WORD.findall(one.value.lower()))
-    return bool(words and words <= told) or bool(value and value <= set(_WORD.findall(check.observed.lower())))
+    return bool(words) and words <= told
 
 
 def _names(check: Check, leaf: str) -> bool:

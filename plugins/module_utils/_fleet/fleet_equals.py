@@ -13,8 +13,10 @@ from typing import Collection, Iterator, Mapping, Sequence
 
 from .._data.leaf_names import FOLLOWS, UNIQUE
 from .._equals import compare, summary, tell
-from .._equals.compare import Outlier, Part
+from .._equals.compare import NOTHING, Outlier, Part
+from .._equals.parts import GPU
 from .._expect.expectations import CAPABILITY, Expectations
+from .._ground.catalog import entry
 from .._ground.check import FAIL, UNKNOWN, Check, failed, unknown
 from .._ground.equals import CLAIMED
 from .._ground.text import few
@@ -23,7 +25,6 @@ from .fleet_same import MIN_FLEET, Group
 SETTING, OTHER = "fleet.equals.setting", "fleet.equals.other"
 ADDRESS, IDENTITY = "fleet.rail.address", "fleet.host.identity"
 _ADDRESSES = "rdma/addresses"
-_WHOSE = "find which of them is meant to have the address (`ip address`, inventory), and give the other its own"
 # Of so many at least, nearly all have one of their own: only then it is an identity.
 _ENOUGH, _NEARLY = 5, 0.8
 _SHOWN = 4
@@ -52,7 +53,7 @@ def judge(hosts: Mapping[str, Told], groups: Sequence[Group]) -> dict[str, list[
 
 
 def _outliers(hosts: Mapping[str, Told]) -> dict[str, list[Outlier]]:
-    """By host; each part's subject is its place."""
+    """By host; each part's subject is its place, that of a GPU its bus id."""
     # Equal hosts tell the same: nothing of it has to be opened.
     texts = {host: json.dumps(told.equals, sort_keys=True) for host, told in hosts.items()}
     every = {text: list(summary.opened(hosts[host].equals)) for host, text in texts.items()}
@@ -75,9 +76,17 @@ def _outliers(hosts: Mapping[str, Told]) -> dict[str, list[Outlier]]:
     for one in compare.outliers(parts, MIN_FLEET):
         host, place = one.part.subject, one.part.kind[-1]
         if not _follows(one, hosts[host].checks):
-            part = replace(one.part, subject=place, names=one.part.names[:-1])
+            names = one.part.names[:-1] or _owner(one.leaf, hosts[host].equals)
+            part = replace(one.part, subject=names[-1] if names and place.startswith(GPU) else place, names=names)
             found.setdefault(host, []).append(replace(one, part=part))
     return found
+
+
+def _owner(leaf: str, kinds: summary.Kinds) -> tuple[str, ...]:
+    """The names of the part that has the interface of which a file of the host's is; () of any other file."""
+    folder = leaf.split("/")[-2]
+    every = (names for told in kinds.values() for names in told["names"].values())
+    return next((tuple(names) for names in every if folder in names), ())
 
 
 def _paths(part: Part) -> list[tuple[str, str]]:
@@ -97,8 +106,12 @@ def _lean(part: Part, needed: Collection[tuple[object, ...]]) -> Part:
 
 
 def _follows(one: Outlier, checks: Sequence[Check]) -> bool:
-    """Whether the source tells other things, as the host has another version of what it asks."""
-    ids = FOLLOWS.get(one.source, ())
+    """Whether the source tells other things, as the host has another version of what it asks; what a row names is
+    told, unless one of the two does not know it, or the row says that it comes with that version."""
+    row = tell.row_of(one.leaf)
+    ids: tuple[str, ...] = FOLLOWS.get(one.source, ())
+    if row is not None and NOTHING not in (one.value, one.usual):
+        ids = tuple(name for name in ids if name in (row.told_by or ()))
     return any(check.id in ids and check.result in (FAIL, UNKNOWN) for check in checks)
 
 
@@ -126,7 +139,8 @@ def _each(leaf: str, value: str, who: Sequence[tuple[str, str]]) -> Iterator[tup
         if leaf == _ADDRESSES:
             # Each says it of itself: by its word alone no host may fail another.
             why = f"{CLAIMED}{host} {place} has {value} by its own word, and so has {few(others, _SHOWN)}"
-            doubt = unknown(ADDRESS, place, why, observed=observed, remedy=_WHOSE)
+            doubt = unknown(ADDRESS, place, why, observed=observed, remedy=entry(ADDRESS).remedy)
             yield host, replace(doubt, expected="on no other", expected_from=CAPABILITY)
         else:
+            # By the other's word alone, too: so it is a warning, and no host stops being ready by it.
             yield host, failed(IDENTITY, place, observed, "on no other", CAPABILITY)

@@ -171,6 +171,7 @@ GPUS = {
     "vbios_version": ("96.00.A5.00.01", "96.00.61.00.01", "firmware"),
     "inforom_version/img_version": ("G520.0200.00.05", "G520.0200.00.04", "firmware"),
     "persistence_mode": ("Enabled", "Disabled", "other"),
+    "accounting_mode": ("Enabled", "Disabled", "other"),
 }
 USUAL = {leaf: usual for leaf, (usual, _odd, _id) in GPUS.items()}
 
@@ -233,6 +234,12 @@ def test_what_the_site_wants_or_another_check_told_is_not_told_again(
     assert len(told_of(parts, failed(check, parts[1].subject))) == 1
 
 
+def test_a_value_that_another_finding_has_as_well_hides_nothing() -> None:
+    parts = cards({"persistence_mode": "Disabled", "accounting_mode": "Disabled"})
+    told = failed("gpu.driver.persistence", parts[0].subject, "Disabled")
+    assert [observed for _id, _subject, observed in told_of(parts, told)] == ["nvidia-smi/accounting_mode: Disabled"]
+
+
 def test_parts_that_differ_alike_are_one_finding() -> None:
     (check,) = checks(rails(odd={5: FIRMWARE, 6: FIRMWARE}))
     assert check.subject == "mlx5_5/1 mlx5_6/1"
@@ -255,8 +262,10 @@ def test_what_another_check_told_of_the_part_is_not_told_twice() -> None:
     text = TEXT + "Priority trust state: dscp\n"
     parts = rails(odd={**dict.fromkeys(range(8), text), 5: text.replace("dscp", "pcp")})
     assert checks(parts, (failed("roce.qos.trust", "mlx5_5", "pcp"),)) == []
-    assert checks(parts, (failed("roce.qos.other", "mlx5_5", "its priority trust state is odd"),)) == []
     assert len(checks(parts, (failed("roce.qos.trust", "mlx5_4", "pcp"),))) == 1
+    text = TEXT + "Word of next year: off\n"
+    parts = rails(odd={**dict.fromkeys(range(8), text), 5: text.replace("off", "on")})
+    assert checks(parts, (failed("roce.qos.other", "mlx5_5", "its word of next year is odd"),)) == []
 
 
 @pytest.mark.parametrize(
@@ -267,6 +276,7 @@ def test_what_another_check_told_of_the_part_is_not_told_twice() -> None:
         ("/proc/sys/vm/overcommit_memory", failed("host.floor.usual", "vm.overcommit_memory", "2"), 0),
         ("/proc/sys/vm/swappiness", failed("host.floor.usual", "vm.overcommit_memory", "2"), 1),
         ("/proc/sys/vm/swappiness", failed("host.memory.available", "host", "1"), 1),
+        ("/sys/class/net/eth1/speed", failed("roce.port.loss", "mlx5_1/1", "3 % of packets"), 1),
         ("timedatectl/NTP", failed("host.clock.synchronised", "host", "not synchronised"), 0),
         ("timedatectl/Timezone", failed("host.clock.synchronised", "host", "not synchronised"), 1),
     ],

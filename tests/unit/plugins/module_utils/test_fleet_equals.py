@@ -31,6 +31,10 @@ FILES = {
 }
 
 
+CARDS = "0000:03:00.0 0000:13:00.0 0000:23:00.0 0000:33:00.0"
+SPEED = "/sys/class/net/eth0/speed"
+
+
 def told(host: int, gpus: int = 4, files: dict[str, str] | None = None, **more: str) -> Told:
     """What a host tells that is like the others but for this."""
     tree = Tree()
@@ -62,7 +66,7 @@ def brief(found: dict[str, list[Check]]) -> list[tuple[str, str, str, str, str]]
 def test_equal_hosts_tell_the_same_to_the_byte_and_have_their_own_apart() -> None:
     one, other = told(1), told(2)
     assert json.dumps(one.equals) == json.dumps(other.equals)
-    assert one.own["nvidia-smi/uuid"]["GPU 2"] == "GPU-1-2"
+    assert one.own["nvidia-smi/uuid"]["0000:23:00.0"] == "GPU-1-2"
     assert "4c4c4544" not in json.dumps([one.own, one.equals])
     assert brief(fleet(one, other, told(3))) == []
 
@@ -70,7 +74,7 @@ def test_equal_hosts_tell_the_same_to_the_byte_and_have_their_own_apart() -> Non
 @pytest.mark.parametrize(
     ("odd", "subject", "observed", "expected"),
     [
-        ({"new": "on"}, "GPU 0 GPU 1 GPU 2 GPU 3", "nvidia-smi/new_word: on", "off"),
+        ({"new": "on"}, CARDS, "nvidia-smi/new_word: on", "off"),
         ({"zone": "Asia/Tokyo"}, "host", "timedatectl/Timezone: Asia/Tokyo", "Etc/UTC"),
         (
             {"files": {"/proc/sys/net/ipv4/ip_local_port_range": "60000 60010"}},
@@ -85,7 +89,7 @@ def test_equal_hosts_tell_the_same_to_the_byte_and_have_their_own_apart() -> Non
             "/proc/cpuinfo/microcode: 0x1",
             "0x2b000603",
         ),
-        ({"clock": "1200"}, "GPU 0 GPU 1 GPU 2 GPU 3", "nvidia-smi/clocks/graphics_clock: 1200 MHz", "1980 MHz"),
+        ({"clock": "1200"}, CARDS, "nvidia-smi/clocks/graphics_clock: 1200 MHz", "1980 MHz"),
     ],
 )
 def test_the_host_that_differs_is_found_in_whatever_leaf(
@@ -126,6 +130,34 @@ def test_what_another_version_tells_is_no_finding_of_its_own() -> None:
     assert len(brief(fleet(told(1), told(2), Told(odd.equals, odd.own, checks[:1])))) == 1
 
 
+def test_another_version_hides_nothing_that_a_row_names() -> None:
+    odd = told(3, clock="1200", files={SPEED: "1000"})
+    checks = [
+        Check("fleet.driver.version", "host", "fail", "error"),
+        Check("fleet.host.kernel", "host", "unknown", "x"),
+    ]
+    found = brief(fleet(told(1), told(2), Told(odd.equals, odd.own, checks)))
+    assert [observed for *_rest, observed, _usual in found] == [
+        "nvidia-smi/clocks/graphics_clock: 1200 MHz",
+        f"{SPEED}: 1000",
+    ]
+
+
+@pytest.mark.parametrize(("port", "found"), [("mlx5_0/1", 0), ("mlx5_1/1", 1)])
+def test_a_slow_rail_is_told_once_and_hides_no_other_interface(port: str, found: int) -> None:
+    names = {"mlx5_0/1": ["mlx5_0", "0000:45:00.0", "eth0"], "mlx5_1/1": ["mlx5_1", "0000:46:00.0", "eth1"]}
+    rails = {"Ethernet MT4129": {"usual": {}, "differs": {place: {} for place in names}, "names": names}}
+    one, two, odd = (told(1), told(2), told(3, files={SPEED: "1000"}))
+    slow = Check("roce.port.rate", port, "fail", "error", "1 Gb/s")
+    hosts = [Told({**host.equals, **rails}, host.own, [slow]) for host in (one, two, odd)]
+    assert len(brief(fleet(*hosts))) == found
+
+
+@pytest.mark.parametrize("said", ["-1", "unknown"])
+def test_an_interface_without_a_link_does_not_tell_its_rate(said: str) -> None:
+    assert brief(fleet(told(1), told(2), told(3, files={SPEED: said}))) == []
+
+
 def test_what_a_finding_told_already_is_not_told_again() -> None:
     odd = told(3, files={"/sys/class/net/eth0/speed": "1000"})
     known = Check("roce.equals.other", "host", "fail", "warning", "/sys/class/net/eth0/speed: 1000")
@@ -156,11 +188,11 @@ def test_one_machine_id_on_two_hosts_is_told_of_both_and_not_shown() -> None:
 
 def test_a_word_that_all_parts_have_alike_is_no_identity_and_one_that_nearly_all_have_for_themselves_is() -> None:
     hosts = [told(at) for at in range(1, 4)]
-    copied = {**hosts[1].own, "nvidia-smi/uuid": {**hosts[1].own["nvidia-smi/uuid"], "GPU 3": "GPU-1-3"}}
+    copied = {**hosts[1].own, "nvidia-smi/uuid": {**hosts[1].own["nvidia-smi/uuid"], "0000:33:00.0": "GPU-1-3"}}
     found = brief(fleet(hosts[0], Told(hosts[1].equals, copied), hosts[2]))
     assert [(host, check, subject) for host, check, subject, *_rest in found] == [
-        ("n0", "fleet.host.identity", "GPU 3"),
-        ("n1", "fleet.host.identity", "GPU 3"),
+        ("n0", "fleet.host.identity", "0000:33:00.0"),
+        ("n1", "fleet.host.identity", "0000:33:00.0"),
     ]
     every = [Told(one.equals, {**one.own, "nvidia-smi/board_id": {"GPU 0": "0x8f000000"}}) for one in hosts]
     assert brief(fleet(*every)) == []
@@ -181,6 +213,21 @@ def test_one_address_on_two_hosts_is_told_of_both_and_fails_neither_by_the_other
     ]
     assert {(check.severity, check.result) for checks in found.values() for check in checks} == {("error", "unknown")}
     assert "by its own word, and so has n1 mlx5_1/1" in found["n0"][0].cause
+
+
+def test_few_addresses_and_copies_on_most_hosts_are_told_all_the_same() -> None:
+    assert len(brief(fleet(own(1, "fd00::1"), own(2, "fd00::1")))) == 2
+    assert len(brief(fleet(*(own(at, "fd00::1") for at in range(4))))) == 4
+
+
+@pytest.mark.parametrize("said", ["[GPU requires reset]", "Unknown Error", "Not Specified"])
+def test_no_answer_is_no_identity(said: str) -> None:
+    tree = Tree()
+    text = f"<gpu id='00000000:13:00.0'><uuid>{said}</uuid><serial>1650000000001</serial></gpu>"
+    tree.command("nvsmi_xml", f"<nvidia_smi_log>{text}</nvidia_smi_log>")
+    seen = Cached(tree)
+    seen.run("nvsmi_xml")
+    assert summary.told(seen, from_inventory({}))["own"] == {"nvidia-smi/serial": {"0000:13:00.0": "1650000000001"}}
 
 
 def test_what_is_left_out_of_a_host_is_not_told() -> None:

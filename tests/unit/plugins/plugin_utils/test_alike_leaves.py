@@ -88,7 +88,7 @@ def test_equal_hosts_differ_in_nothing(board: str) -> None:
     assert wrong(board, (), BUSY) == set()
 
 
-GPUS = "GPU 0 GPU 1 GPU 2 GPU 3 and 4 more"
+GPUS = "0000:13:00.0 0000:23:00.0 0000:33:00.0 0000:43:00.0 and 4 more"
 OTHER, SETTING = "fleet.equals.other", "fleet.equals.setting"
 ETH0 = "/sys/class/net/eth0/speed"
 
