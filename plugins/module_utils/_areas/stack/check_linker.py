@@ -15,10 +15,11 @@ from ..host import check_scope
 from ..machine.facts import Machine
 from . import cuda_rules
 from .facts import Driver, Linker, Loaded
-from .observe_linker import PRELOAD
+from .observe_linker import OWN, PRELOAD
 
 _DRIVER, _PRELOAD = "stack.linker.driver", "stack.linker.preload"
 _HOST, _SHOWN = "host", 3
+_CUDA = "libcuda.so.1"
 
 
 def judge(linker: Linker, driver: Reading[Driver], machine: Machine) -> Iterator[Check]:
@@ -38,13 +39,14 @@ def _libraries(linker: Linker, driver: Reading[Driver], machine: Machine) -> Che
         return skipped(_DRIVER, _HOST, "the linker knows no library of the driver: jobs run in containers")
     names = [model.names[0] for model in machine.gpus.value or () if model and model.names]
     odd = [one for one in taken if one.release and not _fits(one, release, names)]
+    odd.sort(key=lambda one: one.name != _CUDA)
     expected = f"those of driver {release}"
     if odd:
         observed = few([f"{one.name} is {one.path} ({one.release})" for one in odd], _SHOWN)
         return failed(_DRIVER, _HOST, observed, expected, CAPABILITY, cause=_cause(odd[0]), remedy=_remedy(odd[0]))
-    untold = [one.path for one in taken if not one.release]
-    if len(untold) == len(taken):
-        return unknown(_DRIVER, _HOST, f"nothing tells of which release {few(untold, _SHOWN)} is")
+    untold = {one.name: one.path for one in taken if not one.release}
+    if len(untold) == len(taken) or _CUDA in untold:
+        return unknown(_DRIVER, _HOST, f"nothing tells of which release {few([*untold.values()], _SHOWN)} is")
     return passed(_DRIVER, _HOST, f"{len(taken)} libraries", expected, CAPABILITY)
 
 
@@ -58,20 +60,24 @@ def _fits(one: Loaded, driver: str, gpus: list[str]) -> bool:
 
 
 def _cause(one: Loaded) -> str:
-    by = f", where {one.by} has it look first" if one.by else ""
-    return (
-        f"the linker takes {one.name} from {posixpath.dirname(one.path)}{by}: no CUDA call succeeds with it (error 803)"
-    )
+    by = f", to which {one.by} leads it" if one.by else ""
+    breaks = "no CUDA call succeeds with it (error 803)" if one.name == _CUDA else "programs that use it fail"
+    return f"the linker takes {one.name} from {posixpath.dirname(one.path)}{by}: {breaks}"
 
 
 def _remedy(one: Loaded) -> str:
     folder = posixpath.dirname(one.path)
-    return f"take {folder} out of {one.by}, then run `ldconfig`" if one.by else ""
+    if folder in OWN:
+        return (
+            f"remove the package or file of driver {one.release} that {one.path} is of (`dpkg -S`, `rpm -qf`), then "
+            "run `ldconfig`"
+        )
+    return f"take {folder}, which holds {one.name}, out of {one.by}, then run `ldconfig`" if one.by else ""
 
 
 def _preload(linker: Linker) -> Check:
     expected, preload = "nothing that is loaded into every process", linker.preload
-    if linker.taken.value is None:
+    if not preload.known and linker.taken.value is None:
         make = skipped if linker.taken.missing else unknown
         return make(_PRELOAD, PRELOAD, linker.taken.why or "nobody looked")
     if preload.value is None and not preload.missing:

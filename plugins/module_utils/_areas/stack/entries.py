@@ -143,7 +143,8 @@ ENTRIES = declare(
             "a file of /etc/ld.so.conf.d leads to an old compatibility package (cuda-compat)",
             "libraries of another driver release were left, or unpacked by hand",
         ),
-        "`ldconfig -p | grep libcuda` shows the first; take its folder out of the linker's way, then run `ldconfig`",
+        "`ldconfig -p` shows the first of each name; remove the other release's package or file, or take its folder "
+        "out of /etc/ld.so.conf.d where it is none of the system's own; then run `ldconfig`",
         ("ldconfig", "/proc/driver/nvidia/version"),
     ),
     warning(

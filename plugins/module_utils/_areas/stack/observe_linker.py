@@ -18,6 +18,11 @@ FOLDER = "/etc/ld.so.conf.d"
 _DRIVERS = re.compile(r"(lib(?:cuda|nv)[a-z-]{0,60}\.so)\.1")
 _RELEASE = re.compile(r"(lib[a-z-]{1,64}\.so)\.([0-9]{3,4}(?:\.[0-9]{1,6}){1,3})")
 _OTHER = ("libc6",)  # those of 32 bits say no more
+# Folders that hold the system's own libraries, also by the names that they have where /lib leads to /usr/lib.
+OWN = (
+    *rdma_packages.LIBRARY_FOLDERS,
+    *(folder[len("/usr") :] for folder in rdma_packages.LIBRARY_FOLDERS if folder.startswith("/usr/lib")),
+)
 
 
 def observe(evidence: Evidence) -> Linker:
@@ -35,7 +40,7 @@ def _loaded(evidence: Evidence, name: str, path: str) -> Loaded:
     folder = posixpath.dirname(path)
     target = posixpath.basename(ask.link(evidence, path).value or "")
     # What lies in the linker's own folders is thousands of names, and led to by links.
-    names = [] if folder in rdma_packages.LIBRARY_FOLDERS else ask.names(evidence, folder).value or []
+    names = [] if folder in OWN else ask.names(evidence, folder).value or []
     for file in (target, *names):
         match = _RELEASE.fullmatch(file)
         if match and f"{match.group(1)}.1" == name:
@@ -45,7 +50,7 @@ def _loaded(evidence: Evidence, name: str, path: str) -> Loaded:
 
 def _led_by(evidence: Evidence, folder: str) -> str:
     """The file that has the linker look into a folder; "" where it is one of its own."""
-    if folder in rdma_packages.LIBRARY_FOLDERS:
+    if folder in OWN:
         return ""
     for name in ask.names(evidence, FOLDER).value or ():
         path = f"{FOLDER}/{name}"
