@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 from typing import Dict, Iterator
 
+from .._data.drivers import USABLE
 from .._data.host_leaves import ASKED, KEYED, KEYED_TOOLS, NO_LINK, OF_INTERFACES, SETTINGS
 from .._evidence.sources import Cached, Output, Unavailable
 from .._ground.text import ParseError
@@ -47,9 +48,9 @@ class _Seen:
         data = self.told.get(("bytes", f"{_PCI}{function}/config"))
         return leaves.of_config(data) if isinstance(data, bytes) else {}
 
-    def runs(self, *names: str) -> Iterator[tuple[tuple[str, ...], Output]]:
+    def runs(self, *names: str, ok: tuple[int, ...] = (0,)) -> Iterator[tuple[tuple[str, ...], Output]]:
         for key, answer in self.told.items():
-            if key[0] == "run" and key[1] in names and isinstance(answer, Output) and answer.rc == 0:
+            if key[0] == "run" and key[1] in names and isinstance(answer, Output) and answer.rc in ok:
                 yield key[1:], answer
 
 
@@ -63,7 +64,7 @@ def of(seen: Cached, kind: str) -> list[Part]:
 
 
 def _gpus(seen: _Seen) -> Iterator[Part]:
-    for _asked, answer in seen.runs("nvsmi_xml"):
+    for _asked, answer in seen.runs("nvsmi_xml", ok=USABLE):
         try:
             elements = nvsmi_xml.elements(answer.stdout)
         except ParseError:

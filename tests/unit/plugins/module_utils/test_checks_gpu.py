@@ -374,6 +374,17 @@ def test_what_every_driver_shows_is_unknown_where_it_is_missing(field: str, ids:
     assert bad(broken(**{field: absent})) == {f"{one} {A}": "unknown" for one in ids}
 
 
+@pytest.mark.parametrize(("source", "told"), [("nvsmi_xml", {}), ("nvsmi_q", {"gpu.power.limit 0000:33:00.0": "fail"})])
+def test_a_lowered_power_limit_is_left_to_who_compares_only_where_somebody_does(
+    source: str, told: dict[str, str]
+) -> None:
+    # By the XML alone the GPUs of a host are compared.
+    addresses = [f"0000:{at}3:00.0" for at in range(8)]
+    gpus = [replace(HEALTHY, bus_id=f"0000{one}", uuid=one) for one in addresses]
+    gpus[3] = replace(gpus[3], power_limit="450.00 W")
+    assert bad(facts(*gpus, source=source), bus(*addresses)) == told
+
+
 NEWER = {
     "recovery": ["gpu.device.reset", "gpu.device.drain"],
     "mig": ["gpu.mig.pending"],

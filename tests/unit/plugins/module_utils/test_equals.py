@@ -197,6 +197,17 @@ def test_the_gpu_that_differs_is_told_by_the_check_of_its_row(leaf: str) -> None
     assert told_of(cards({leaf: odd}, number=4)) == told_of(cards({leaf: odd}, size=3)) == []
 
 
+@pytest.mark.parametrize("status", [0, 14])
+def test_gpus_are_compared_also_where_nvidia_smi_ends_with_a_warning(status: int) -> None:
+    node = render.node("hgx-h800-8")
+    node.more["smi"] = {3: {"current_power_limit": "450.00 W"}}
+    tree = render.render(node)
+    tree.commands["nvsmi_xml"] = replace(tree.commands["nvsmi_xml"], rc=status)
+    found = verify(tree, from_inventory(node.expect)).checks
+    mine = [one for one in found if one.result == "fail" and "450" in str(one.observed)]
+    assert [(one.id, one.subject) for one in mine] == [("gpu.equals.setting", "0000:43:00.0")]
+
+
 @pytest.mark.parametrize(
     ("leaf", "fine"),
     [
