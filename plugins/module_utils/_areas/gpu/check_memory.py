@@ -224,9 +224,10 @@ def _bar1(most: str, gpu: Gpu, text: str) -> Check | None:
 
 def _load(seen: Scope, gpu: Gpu, text: str) -> Check | None:
     """Busy at two looks, and no program is listed whose work it is."""
-    if number(text) is None:
+    load, programs, events = number(text), number(gpu.programs), gpu.clocks_events
+    if load is None:
         raise ValueError(text)
-    if not is_orphaned(gpu) or gpu.clocks_events is None or gpu.clocks_events.get(drivers.IDLE) == drivers.ACTIVE:
+    if load < drivers.BUSY or programs or (events or {}).get(drivers.IDLE) == drivers.ACTIVE:
         return None
     if seen.machine.holds_part:
         raise LeftOut(f"programs outside of this container are not seen ({seen.machine.holds_part})")
@@ -234,9 +235,16 @@ def _load(seen: Scope, gpu: Gpu, text: str) -> Check | None:
         raise LeftOut("a virtual GPU does not tell of programs")
     if gpu.persistence == ON_OR_OFF[1]:
         raise LeftOut("without persistence mode nvidia-smi itself starts the GPU, and counts that")
+    if events is None:
+        raise Unsure(f"it is busy ({text}), and nvidia-smi does not tell whether the GPU is idle")
+    if programs is None:
+        raise Unsure(f"it is busy ({text}), and nvidia-smi tells of no programs ({gpu.programs or 'not shown'})")
     if seen.facts.later.value is None:
         raise Unsure(f"{text}, and nobody could look again: {seen.facts.later.why}")
-    if not any(is_orphaned(other) for other in seen.facts.later.value.gpus if other.address == gpu.address):
+    again = [other for other in seen.facts.later.value.gpus if other.address == gpu.address]
+    if not again:
+        raise Unsure(f"{text}, and the second look does not show it")
+    if not is_orphaned(again[0]):
         return None
     return failed(_LOAD, subject(gpu), f"busy ({text}), with no program", "idle", CAPABILITY)
 

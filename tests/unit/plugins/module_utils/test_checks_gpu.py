@@ -437,6 +437,11 @@ BUSY = {"utilization": "100 %", "clocks_events": {**(HEALTHY.clocks_events or {}
         (BUSY, {"persistence": "Disabled"}, "skip"),
         (BUSY, {"virtualization": "VGPU"}, "skip"),
         (BUSY, {"utilization": "89 %"}, "pass"),
+        (BUSY, {"programs": "2"}, "pass"),
+        (BUSY, {"programs": ""}, "unknown"),
+        (BUSY, {"programs": "N/A"}, "unknown"),
+        (BUSY, {"programs": "Insufficient Permissions"}, "unknown"),
+        ({"bus_id": "00000000:99:00.0"}, {}, "unknown"),
     ],
 )
 def test_load_without_a_program_counts_at_two_looks(
@@ -445,6 +450,11 @@ def test_load_without_a_program_counts_at_two_looks(
     second = Reading[Nvsmi](None, "denied") if later is None else smi(replace(HEALTHY, **later))
     found = facts(replace(HEALTHY, **{**BUSY, **fields}), later=second)
     assert one_of("gpu.load.program", found, bus(A)).result == result
+
+
+def test_load_is_no_pass_where_nobody_tells_whether_the_gpu_is_idle() -> None:
+    found = facts(replace(HEALTHY, utilization="100 %", clocks_events=None), later=smi(replace(HEALTHY, **BUSY)))
+    assert one_of("gpu.load.program", found, bus(A)).result == "unknown"
 
 
 @pytest.mark.parametrize(
