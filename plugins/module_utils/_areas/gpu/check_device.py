@@ -66,10 +66,12 @@ def _files(seen: Scope) -> list[Check]:
                 tally.unsure(path, mode.why)
         elif mode.value & drivers.ALL_MAY == drivers.ALL_MAY:
             tally.good(path)
-        elif mode.value & drivers.GROUP_MAY == drivers.GROUP_MAY and group.value is None and not group.missing:
-            tally.unsure(path, group.why)
         elif mode.value & drivers.GROUP_MAY == drivers.GROUP_MAY and group.value:
             tally.left_out(path, f"the site gave it to a group of its own (DeviceFileGID {group.value})")
+        elif mode.value & drivers.GROUP_MAY == drivers.GROUP_MAY:
+            # A rule of udev's may have given it to another group than the driver does.
+            known = f"DeviceFileGID {group.value}" if group.known else group.why
+            tally.unsure(path, f"its group may use it, and nothing tells which that is ({known}): see `ls -l {path}`")
         else:
             observed = f"{path} has mode {mode.value & 0o777:04o}"
             tally.fail(
