@@ -209,6 +209,9 @@ def _together(waiting: list[Check], gpus: int) -> list[Check]:
 def _why_waiting(scope: Scope) -> str:
     """Why GPUs wait, by all that was seen of their fabric manager."""
     status, log = scope.facts.manager.value, scope.facts.log.value
+    if status is None or not status.active:
+        # What its log says of a mode is of its last run.
+        return "the GPU waits for a fabric manager: none runs, or the two do not match"
     mode = data.FABRIC_MODES.get(log.mode, "") if log else ""
     if mode and log:
         return Cause(
@@ -217,8 +220,6 @@ def _why_waiting(scope: Scope) -> str:
             f"where jobs run on this host itself, set FABRIC_MODE=0 in {data.FABRIC_CONFIG}, drain the host and "
             "`systemctl restart nvidia-fabricmanager`; where it is made for virtual machines, activate the partition",
         )
-    if status is None or not status.active:
-        return "the GPU waits for a fabric manager: none runs, or the two do not match"
     said = f": {log.errors[-1].text[:_TEXT_SHOWN]}" if log and log.errors else ""
     return f"the GPU waits for a fabric manager, which runs and has not let it in{said}"
 

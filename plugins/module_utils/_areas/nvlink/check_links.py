@@ -134,10 +134,14 @@ class _Links:
         if gpu.cut or not (gpu.links or none_active(gpu.messages)) or (up < due and not self._whole(gpu, last)):
             name = gpu.gpu.name or "a GPU without a name"
             self.all_unsure(f"{name} is not in the table of GPU models, and the listing is not whole", subject)
-        elif not up and not (most and due):
-            # No equal has a link up either: cards without a bridge, unless something tells of switches.
-            bridged = self._scope.switches_seen == 0 and self._scope.no_fabric_shown
-            self._all_down(subject, BRIDGED if bridged else SWITCHED, "links to NVSwitches")
+        elif not up and not (due and (most or len(equals) == 2)):
+            # Neither most of its equals nor its only one: cards without a bridge, unless something tells of switches.
+            if self._scope.switches_seen or self._scope.fabric_shown:
+                self._all_down(subject, SWITCHED, "links to NVSwitches")
+            elif self._scope.switches_seen == 0 and self._scope.no_fabric_shown:
+                self._all_down(subject, BRIDGED, "")
+            else:
+                self.all_unsure("no link is up, and nothing tells whether it is joined to anything", subject)
         else:
             if not self._rate(gpu, max(link.gbps or 0.0 for entry in self._listed for link in entry.active)):
                 self._speed.good(subject)

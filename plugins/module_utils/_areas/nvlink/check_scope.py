@@ -196,6 +196,11 @@ class Scope:
         return None, "the board that these GPUs make up is not known"
 
     @property
+    def fabric_shown(self) -> bool:
+        """Whether the driver tells of a fabric that a GPU is to register with."""
+        return any((gpu.fabric or {}).get("state", "").lower() not in data.NO_FABRIC for gpu in self._seen)
+
+    @property
     def no_fabric_shown(self) -> bool:
         """Whether the driver says of every GPU that it has no fabric to register with."""
         states = [(gpu.fabric or {}).get("state", "missing").lower() for gpu in self._seen]

@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
-from ansible_collections.ibready.cluster.plugins.module_utils._areas.nvlink.check_links import without_nvlink
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nvlink.check_links import (
+    judge_links,
+    without_nvlink,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.nvlink.check_mesh import judge_direct
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.nvlink.check_scope import Scope
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.nvlink.facts import NvlinkFacts
@@ -28,7 +31,9 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.check impo
     verdict,
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.command import Output, Unavailable
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import topo
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import nvlink_status, topo
+from ansible_collections.ibready.cluster.plugins.module_utils._parse._nvsmi import Gpu, Nvsmi
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from tests.gauntlet import render
@@ -220,6 +225,51 @@ def test_a_gpu_of_no_known_model_promises_what_its_equals_have() -> None:
     down = judged("Link 3: 25 GB/s", "Link 3: <inactive>")
     assert "GPU 3 11 of 12 links up" in one(down, "nvlink.link.state").observed
     assert one(down, "nvlink.link.state").result == PASS  # as two cards whose bridge takes some of their links
+
+
+NO_FABRIC, JOINING = {"state": "N/A"}, {"state": "In Progress"}
+
+
+@pytest.mark.parametrize(
+    ("up", "fabric", "switches", "result"),
+    [
+        ((0, 0, 0, 0), NO_FABRIC, 0, SKIP),
+        ((0, 0, 0, 0), None, 0, UNKNOWN),  # a driver that shows no fabric
+        ((0, 0, 0, 0), None, None, UNKNOWN),  # the listing alone
+        ((0, 0, 0, 0), JOINING, None, FAIL),
+        ((0, 0, 0, 0), None, 4, FAIL),
+        ((4, 0), NO_FABRIC, 0, FAIL),
+        ((4, 4, 0, 0), NO_FABRIC, 0, PASS),  # one bridge for four cards
+        ((4, 4, 4, 0), NO_FABRIC, 0, FAIL),
+    ],
+)
+def test_cards_of_no_known_model_without_a_link_up(
+    up: tuple[int, ...], fabric: dict[str, str] | None, switches: int | None, result: str
+) -> None:
+    text = ""
+    for at, count in enumerate(up):
+        text += f"GPU {at}: NVIDIA A9000 (UUID: GPU-{at:08}-0000-0000-0000-000000000000)\n"
+        text += "".join(f"\t Link {link}: {'25 GB/s' if link < count else '<inactive>'}\n" for link in range(4))
+    cards = [PciFunction(f"0000:{at}1:00.0", "030200", "10de", "9999") for at in range(len(up))]
+    chips = [PciFunction(f"0000:{at}2:00.0", "068000", "10de", "22a3") for at in range(switches or 0)]
+    seen = tuple(Gpu(f"00000000:{at}1:00.0", name="NVIDIA A9000", fabric=fabric) for at in range(len(up)))
+    facts = NvlinkFacts(status=Reading(nvlink_status.parse(text)), smi=Reading(Nvsmi(gpus=seen)))
+    bus = Reading((*cards, *chips)) if switches is not None else Reading(None, "not in the bundle")
+    host = Machine(pci=bus, gpus=Reading((None,) * len(up)))
+    results = {check.result for check in judge_links(Scope(facts, host)) if check.id == "nvlink.link.state"}
+    assert results == {result}
+
+
+def test_a_stopped_fabric_manager_is_not_said_to_run_in_the_mode_of_its_old_log() -> None:
+    shared = "[Nov 13 2025 07:13:22] [INFO] [tid 1570] FABRIC_MODE value set to: 0x1"
+    waits = {at: {"state": "Not Started", "status": "N/A"} for at in range(8)}
+
+    def cause(**manager: Any) -> str:
+        checks = judge(node("hgx-h100-8", more={"fabric": waits, "manager": {"log": [shared], **manager}}))
+        return one(checks, "nvlink.fabric.state").cause
+
+    assert "runs in shared" in cause()
+    assert "none runs" in cause(state="inactive (dead)")
 
 
 # Pairs
