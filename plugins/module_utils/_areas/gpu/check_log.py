@@ -106,7 +106,7 @@ def _failure(check_id: str, subject: str, found: list[Xid]) -> Check:
         "no Xid of that kind",
         CAPABILITY,
         cause=f"Xid {first.xid}: {known.means}" + (f" ({text})" if text else ""),
-        remedy=needed[-1] if needed else known.remedy,
+        remedy=(needed[-1] if needed else known.remedy).replace("BUS-ID", subject),
     )
 
 

@@ -816,6 +816,11 @@ def test_the_cause_is_the_xid_that_came_first_and_not_its_summary() -> None:
     assert check.observed == "Xid 154, Xid 119"
 
 
+@pytest.mark.parametrize("found", [(xid(46),), (xid(154, RESET),)])
+def test_the_remedy_of_an_xid_names_the_gpu(found: tuple[Any, ...]) -> None:
+    assert f"`nvidia-smi --gpu-reset -i {A}`" in one_of("gpu.xid.fatal", facts(xids=Reading(found))).remedy
+
+
 def test_programs_faults_are_told_and_pass() -> None:
     check = one_of("gpu.xid.fatal", facts(xids=Reading((xid(31),))))
     assert (check.result, check.observed) == (_model.PASS, f"only of programs: Xid 31 at {A}")
