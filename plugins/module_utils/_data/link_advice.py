@@ -19,15 +19,19 @@ _FEED = (
     "DEVICE -m`), and put in one that the cage can feed and cool"
 )
 _ORDERED = "leave the cable; drain the host and switch the port on with `mlxlink -d DEVICE --port_state UP`"
-_BOTH_ENDS = "leave the cable; set speed, FEC and auto-negotiation alike at both ends (`mlxlink -d DEVICE -e`)"
+_ALIKE = "set speed, FEC and auto-negotiation alike at both ends (`mlxlink -d DEVICE -e`)"
+_BOTH_ENDS = f"leave the cable; {_ALIKE}"
+_FORCED = f"see first that the other end is plugged in and on; then {_ALIKE}"
 _CLEAN = "clean and reseat both ends; look again with `mlxlink -d DEVICE -c -m`; swap cable, then transceiver"
 _PLUG = "see that both ends are plugged in and the other end is on; reseat the cable, then swap cable and transceiver"
 
 # By words, in small letters; the first that fits.
 ROWS = (
     (r"power budget|temperature|overheat|power class|low power", _FEED),
+    (r"logical mismatch|fec mismatch", _BOTH_ENDS),
     (r"mismatch|complian|stamp|unsupported|not supported|eeprom|part number|long range|protocol enabled", _PART),
     (r"command|forced the port|portinfo|ekey|is disabled|verification", _ORDERED),
+    (r"partner.{0,30}force mode", _FORCED),
     (r"force mode|negotiation failed|next page|speed.{0,20}enabled|ack not received", _BOTH_ENDS),
     (r"integrity|ber\b|physical errors|lock|tuning|calibration|shorted|bad cable|bus stuck", _CLEAN),
     (r"partner|remote fault|plugged", _PLUG),

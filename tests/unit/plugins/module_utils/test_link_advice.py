@@ -23,7 +23,12 @@ SAID = {
         "Long range for non-NVIDIA cable/module",
     ],
     "--port_state UP": ["Port is close by command", "Management forced the port Down", "Port is disabled by Ekey"],
-    "alike at both ends": ["No partner detected during force mode", "Negotiation failed: next page exchange"],
+    "leave the cable; set speed": [
+        "Logical mismatch between link partners",
+        "FEC mismatch",
+        "Negotiation failed: next page exchange",
+    ],
+    "see first that the other end is plugged in and on; then set speed": ["No partner detected during force mode"],
     "clean and reseat": [
         "Bad signal integrity",
         "FC FEC is not locked",
