@@ -50,7 +50,7 @@ class Hca:
     @property
     def placed(self) -> bool:
         """Whether it is known how far the nearest GPU is on a bus that no hypervisor laid out."""
-        return bool(self.ports[0].near) and not self.ports[0].guest
+        return bool(self.ports[0].near) and self.ports[0].guest is False
 
     @property
     def by_switch(self) -> bool:

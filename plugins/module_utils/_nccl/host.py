@@ -40,7 +40,7 @@ class NcclPort:
     at most; 0.0 for a model that is not known. ``address``: of its PCI function. ``ports``: how
     many its device has. ``adapter``: what the functions of one adapter share. ``near``: how far the
     nearest GPU is (near.WORDS), "" where that cannot be told; ``guest``: on a bus that a hypervisor
-    may have laid out. ``subnet``: who manages it. ``unclear``: it may lead to the NVLink switches.
+    laid out, None where nobody knows. ``subnet``: who manages it. ``unclear``: it may lead to the NVLink switches.
     ``traffic_class``: the driver's own, UNSET where nothing is set, None where that cannot be told.
     """
 
@@ -56,7 +56,7 @@ class NcclPort:
     ports: int = 1
     adapter: str = ""
     near: str = ""
-    guest: bool = False
+    guest: bool | None = False
     subnet: str = ""
     virtual: bool = False
     unclear: bool = False

@@ -116,7 +116,7 @@ def _with_address(seen: Machine, port: NcclPort, function: PciFunction | None) -
         port,
         numa=function.numa_node,
         near=near.nearest(function, seen.cards),
-        guest=seen.virtual.value is not False,
+        guest=seen.virtual.value,
         unclear=function.address in seen.unclear_managers,
     )
 

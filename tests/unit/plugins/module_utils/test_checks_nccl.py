@@ -127,6 +127,19 @@ def test_a_virtual_machine_may_have_nccls_own_topology_file() -> None:
     assert one(judge(made, tree), "nccl.gdr.level").result == SKIP
 
 
+@pytest.mark.parametrize(("virtual", "said"), [(True, True), (False, False), (None, False)])
+def test_the_hypervisor_s_bus_is_told_of_only_where_there_is_a_hypervisor(virtual: bool | None, said: bool) -> None:
+    made = render.node("hgx-h200-8-roce")
+    made.hca("mlx5_0").address, made.hca("mlx5_0").path = "0000:98:00.0", ("0000:97:01.0", "0000:98:00.0")
+    made.virtual = bool(virtual)
+    tree = render.render(made)
+    if virtual is None:
+        for path in ("/proc/cpuinfo", "/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name"):
+            tree.remove(path)
+    check = one(judge(made, tree), "nccl.gdr.level")
+    assert (check.result, "hypervisor" in check.cause) == (FAIL, said)
+
+
 @pytest.mark.parametrize("name", ["UCX_TLS", "GLOO_SOCKET_IFNAME", "FI_PROVIDER", "NCCL_FASTRAK_X"])
 def test_what_another_library_reads_is_a_doubt_unless_the_site_asks_for_it(name: str) -> None:
     made = node(nccl_conf={name: "1"})
