@@ -23,7 +23,10 @@ _GRACE = "on Grace, ACS is set as NVIDIA's guide says (rdma_topo), not cleared"
 _NOT_SHARED = "no GPU shares a PCIe switch with an HCA or another GPU"
 _NO_PATH = "the evidence does not tell which bridges lie above it"
 _ASPM = {1: "L0s", 2: "L1", 3: "L0s and L1"}
-_AWAKE = "switch ASPM off in the BIOS and take pcie_aspm from the kernel command line; `setpci -s {} CAP_EXP+10.w=0:3`"
+_AWAKE = (
+    "switch ASPM off in the BIOS, or start the kernel with pcie_aspm.policy=performance, without pcie_aspm=force; "
+    "until then `setpci -s {} CAP_EXP+10.w=0:3`"
+)
 _ROOT_ONLY = "only the header could be read: run as root"
 
 

@@ -235,9 +235,12 @@ ENTRIES = declare(
         "pci.hca.aspm",
         "The PCI Express link of an HCA does not sleep",
         "With ASPM on, each small message waits until the link wakes: microseconds more, and unsteady.",
-        ("the BIOS or the kernel command line (pcie_aspm) lets links sleep",),
-        "switch ASPM off in the BIOS, and take pcie_aspm from the kernel command line; until then "
-        "`setpci -s ADDRESS CAP_EXP+10.w=0:3`",
+        (
+            "the BIOS lets links sleep; pcie_aspm=off leaves that as it is",
+            "the kernel command line does (pcie_aspm=force, pcie_aspm.policy=powersave)",
+        ),
+        "switch ASPM off in the BIOS, or start the kernel with pcie_aspm.policy=performance, without pcie_aspm=force; "
+        "until then `setpci -s ADDRESS CAP_EXP+10.w=0:3`",
         (*_BUS, _CONFIG),
     ),
     warning(

@@ -85,6 +85,9 @@ class TestSleep:
         check = only(self.ID, configs(hca=Reading(config(aspm=states))))
         assert (check.subject, check.result, check.severity) == (HCA0, "fail", "warning")
         assert check.observed == f"ASPM {seen} enabled"
+        # With pcie_aspm=off the kernel leaves the links as the BIOS has set them.
+        assert "pcie_aspm.policy=performance, without pcie_aspm=force" in check.remedy
+        assert "pcie_aspm from" not in check.remedy
 
     @pytest.mark.parametrize("told", [DENIED, HEADER, Reading(config(aspm=None))])
     def test_what_cannot_be_read_is_unknown(self, told: Any) -> None:
