@@ -194,11 +194,12 @@ def _hosts_discovered(fabric: Ibnetdiscover) -> Iterator[Check]:
 
 
 def _named(names: Sequence[str]) -> Check:
-    """How many HCAs were found; where hosts name theirs, none has the name of its firmware any more."""
+    """How many HCAs were found; where nine in ten have a host's name, none has that of its firmware any more."""
     if not names:
         return failed(_HOSTS, FABRIC, "no HCA", "at least 1 HCA", CAPABILITY)
     unnamed = [name for name in names if _OF_FIRMWARE.match(name)]
-    if unnamed and any(name and name not in unnamed and _OF_SWITCHES not in name for name in names):
+    # A recorded fabric with 69 of 542 unnamed was well: its storage never runs rdma-ndd.
+    if 0 < 10 * len(unnamed) <= sum(bool(name) and _OF_SWITCHES not in name for name in names):
         observed = f"{len(unnamed)} of {len(names)} HCAs are called {few(sorted(set(unnamed)), _SHOWN)}"
         return failed(_HOSTS, FABRIC, observed, "each by its host's name", CAPABILITY, cause=_NO_NAME, remedy=_NAME_IT)
     return passed(_HOSTS, FABRIC, f"{len(names)} HCAs", "at least 1 HCA", CAPABILITY)

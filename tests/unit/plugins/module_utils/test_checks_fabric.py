@@ -335,16 +335,19 @@ def test_ibhosts_counts_where_no_discovery_was_recorded() -> None:
     assert the("fabric.discovery.neighbours", checks).result == SKIP
 
 
-NAMED = '"node-a mlx5_0"', '"node-b mlx5_0"', '"MT4129 ConnectX7   Mellanox Technologies"'
+NAMED = *(f'"node-{at} mlx5_0"' for at in range(9)), '"MT4129 ConnectX7   Mellanox Technologies"'
 SHARP = '"Mellanox Technologies Aggregation Node"'
 
 
 @pytest.mark.parametrize(
     ("names", "unnamed"),
     [
-        pytest.param(NAMED, "1 of 3 HCAs are called MT4129 ConnectX7 Mellanox Technologies", id="one host has no name"),
-        pytest.param((*NAMED[:2], SHARP), "", id="what switches put there"),
-        pytest.param((NAMED[2], NAMED[2], SHARP), "", id="no host of the site names its HCAs"),
+        pytest.param(
+            NAMED, "1 of 10 HCAs are called MT4129 ConnectX7 Mellanox Technologies", id="one host has no name"
+        ),
+        pytest.param((*NAMED[:-1], SHARP), "", id="what switches put there"),
+        pytest.param((NAMED[-1], NAMED[-1], SHARP), "", id="no host of the site names its HCAs"),
+        pytest.param(NAMED[2:], "", id="an eighth of the site does not name its HCAs"),
     ],
 )
 def test_an_hca_that_still_has_the_name_of_its_firmware_is_told(names: tuple[str, ...], unnamed: str) -> None:
