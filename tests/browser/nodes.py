@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Simulated hosts for the page: the gauntlet's nodes, judged by the project's own checks.
 
-Each kind of node is judged once. Its equals differ in name, GUIDs and LIDs, as those of a real
+Each kind of node is judged once. Its equals differ in name, GUIDs, LIDs and addresses, as those of a real
 fleet do, so that a fleet of 2,000 is made in seconds.
 """
 
@@ -28,10 +28,12 @@ SIMULATED = "nodes, fabric, pings and connections"
 # The gauntlet's GUIDs; ports get one of their own, as those of other makers have.
 _GUID = re.compile(r'("port_guid": )?"0xa088c20300e3100([0-9])"')
 _LID = re.compile(r'"lid": 2([0-7])(?=[,}])')
+# That of fleets.bent's host 0.
+_ADDRESS = re.compile(r"\b10\.([0-9]{1,2})\.250\.5\b")
 # LIDs below are switches'.
 _FIRST_LID = 1000
-# With GUIDs or LIDs in them.
-_OWN = ("ib", "nccl")
+# With GUIDs, LIDs or addresses in them.
+_OWN = ("ib", "nccl", "own")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,6 +78,7 @@ def _like(words: str, kind: Kind) -> tuple[_hosts.Host, str]:
 def host(name: str, number: int, words: str, kind: Kind, **bent: Any) -> _hosts.Host:
     """The host of this number, from 1; ``bent``: other fields of it."""
     like, text = _like(words, kind)
+    text = _ADDRESS.sub(lambda one: f"10.{one[1]}.{number // 256}.{number % 256}", text)
     own = json.loads(_LID.sub(lambda one: _lid(one, number), _GUID.sub(lambda one: _guid(one, number), text)))
     return dataclasses.replace(
         like,
