@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ...module_utils._ground.check import FAIL, SEVERITIES, UNKNOWN
+from ...module_utils._ground.check import FAIL, SEVERITIES, UNKNOWN, Check
 from ...module_utils._ground.equals import SAY_WHICH
 from ...module_utils._verify.catalog import CATALOG
 from ...module_utils._verify.fold import FIRST
@@ -123,16 +123,23 @@ def _worst(candidate: Candidate, hosts: Hosts) -> tuple[Effect, Loss]:
 
 def _fix(candidate: Candidate) -> Fix:
     """The row's; where its findings have one remedy of their own, that is what hands do, and a command of which it does
-    not speak mends something else."""
+    not speak mends something else. A finding with no more than its check's words takes nothing away from another's."""
     fix, first = candidate.row.fix, candidate.own[0].check
     known = CATALOG.get(first.id)
-    own = first.remedy if all(entry.check.remedy == first.remedy for entry in candidate.own) else ""
+    others = {entry.check.remedy for entry in candidate.own if not _plain(entry.check)}
+    own = first.remedy if others == {first.remedy} else ""
     if known is None or own in ("", known.remedy) or first.result != FAIL or FIRST.match(own) or fix.play:
         return fix
     if not fix.mends:
         return replace(fix, note=own)
     same = all(word in own for word in fix.words if "{" not in word)
     return fix if same or not fix.otherwise else Fix(words=fix.otherwise, mends=False, note=own)
+
+
+def _plain(check: Check) -> bool:
+    """Whether its remedy is the one that the catalog has for every failure of this check."""
+    entry = CATALOG.get(check.id)
+    return entry is not None and check.remedy == entry.remedy
 
 
 def _cause(
