@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.ibready.cluster.plugins.module_utils._design.size import Sizes
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric import design, judge, plan, read
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fabric.model import Hca, Inventory
 
@@ -180,6 +179,21 @@ def tree(leaves: int = 3, each: int = 2, spines: int = 2, cables: int = 2) -> Fa
                 fabric.plug((leaf, 33 + top * cables + cable), (spine, number * cables + cable + 1))
     fabric.asks = "1c00"
     return fabric
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What `built` builds: ``pair_links`` of a leaf to each spine of its pod, ``core_links`` of a spine to a core."""
+
+    units: int
+    unit_nodes: int
+    nodes: int
+    leaves: int
+    spines: int
+    pair_links: int
+    pods: int = 1
+    cores: int = 0
+    core_links: int = 0
 
 
 def built(sizes: Sizes) -> Fabric:

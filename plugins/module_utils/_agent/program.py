@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The node program `ibready`: verify, collect, explain, parse, why and design without Ansible.
+"""The node program `ibready`: verify, collect, explain, parse and why without Ansible.
 
 Built as one file by `./run build`. Exit status: 0 ready, 1 degraded, 2 not_ready, 3 unknown (or
 nothing could be told), 64 usage. The commands for schedulers and timers have their own.
@@ -186,7 +186,6 @@ def _parser() -> _Parser:
     parse.add_argument("name", metavar="NAME", help="the evidence name, like ibstat; or a file, whose tool is guessed")
     parse.add_argument("file", metavar="FILE", nargs="?", help="default: standard input")
     parse.set_defaults(run=_parse)
-    _add_design(commands)
     why = commands.add_parser("why", help="what pasted outputs say, what is wrong by them, what to ask next")
     why.add_argument("files", metavar="FILE", nargs="*", help="logs and outputs, of any hosts; default: standard input")
     why.add_argument("--expect", metavar="FILE", help="JSON: what ibready_expect holds")
@@ -194,22 +193,6 @@ def _parser() -> _Parser:
     why.set_defaults(run=_why)
     _add_agent(commands)
     return parser
-
-
-def _add_design(commands: Any) -> None:
-    design = commands.add_parser("design", help="a compute fabric on paper: switches, cables, and what does not fit")
-    many = design.add_mutually_exclusive_group(required=True)
-    many.add_argument("--gpus", metavar="N", type=int)
-    many.add_argument("--nodes", metavar="N", type=int)
-    design.add_argument("--design", metavar="NAME", default="rail-fat-tree", help="default: rail-fat-tree")
-    design.add_argument("--gpus-per-node", metavar="N", type=int)
-    design.add_argument("--rails", metavar="N", type=int, help="HCAs of a node in the fabric")
-    design.add_argument("--radix", metavar="N", type=int, help="ports of a switch")
-    design.add_argument("--rate", metavar="GBPS", type=int, help="Gb/s of a port")
-    design.add_argument("--oversubscription", metavar="RATIO", type=float, default=1.0, help="of a leaf, down to up")
-    design.add_argument("--manager-ports", metavar="N", type=int, help="ports on leaves that subnet managers take")
-    design.add_argument("--json", action="store_true", help="print all numbers as JSON")
-    design.set_defaults(run=_design)
 
 
 # Each command imports what it needs, for a health check is started every minute on every node.
@@ -344,17 +327,6 @@ def _parse_pickle(label: str, data: bytes) -> int:
     except ParseError as exc:
         print(f"ibready: {label}: {exc}", file=sys.stderr)
         return UNKNOWN_STATUS
-    return 0
-
-
-def _design(given: argparse.Namespace, parser: _Parser) -> int:
-    from .._design import size, tell
-
-    try:
-        found = size.asked(given.design, vars(given))
-    except size.DesignError as exc:
-        parser.error(str(exc))
-    print(json.dumps(dataclasses.asdict(found), indent=1) if given.json else "\n".join(tell.lines(found)))
     return 0
 
 

@@ -60,7 +60,7 @@ def spread(fabric: Fabric, up: Mapping[str, list[Cable]], wanted: Wanted, partia
     """
     wrong: list[Check] = []
     held = 0
-    for level, above, links in ((LEAF, SPINE, wanted.pair_links), (SPINE, CORE, wanted.core_links)):
+    for level, above, links in ((LEAF, SPINE, wanted.pair_links), (SPINE, CORE, None)):
         rows = {node: Counter(cable.b.guid for cable in up.get(node.guid, ())) for node in fabric.switches(level)}
         rows = {node: row for node, row in rows.items() if row}
         usual = majority(count for row in rows.values() for count in row.values())
@@ -70,7 +70,7 @@ def spread(fabric: Fabric, up: Mapping[str, list[Cable]], wanted: Wanted, partia
         source = INVENTORY if links else f"fleet {usual[1]}/{usual[2]}" if usual is not None else ""
         shared = Counter(frozenset(row) for row in rows.values())
         groups = sorted((group for group, many in shared.items() if many > 1), key=sorted)
-        if links and level == LEAF and wanted.cores == 0:
+        if links and wanted.cores == 0:
             groups = [frozenset(node.guid for node in fabric.switches(above))]
         for node, row in rows.items():
             home = max(groups, key=lambda group: len(group & set(row)), default=frozenset())

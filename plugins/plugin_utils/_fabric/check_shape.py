@@ -38,7 +38,6 @@ def judge(
         wants = f"{wanted.uplinks} of each leaf"
         none = failed(UPLINKS, fabric.name, "no uplink", wants, INVENTORY, cause=why, remedy=mends)
         return [*settled(UPLINKS, fabric.name, [none], "", "", partial=partial, of_absence=True), *checks[1:]]
-    most = wanted.oversubscription if most is None else most
     total = f"{len(leaves)} leaves, {sum(map(len, up.values()))} uplinks"
     return [
         *settled(
@@ -67,7 +66,7 @@ def _fewer(fabric: Fabric, up: Mapping[str, list[Cable]], wanted: Wanted) -> lis
     wrong: list[Check] = []
     for level, promised, links in (
         (LEAF, _promised(fabric, SPINE, wanted.uplinks, wanted.spines, wanted.pair_links), wanted.pair_links),
-        (SPINE, _promised(fabric, CORE, wanted.spine_uplinks, wanted.cores, wanted.core_links), wanted.core_links),
+        (SPINE, _promised(fabric, CORE, wanted.spine_uplinks, wanted.cores, None), None),
     ):
         mine = fabric.switches(level)
         counts = {node.guid: len(up.get(node.guid, ())) for node in mine}

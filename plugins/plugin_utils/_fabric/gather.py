@@ -18,7 +18,6 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._areas.fabric import observe_look
-from ...module_utils._design.size import DesignError
 from ...module_utils._ground.text import ParseError
 from ...module_utils._rails.ib_ports import port_name
 from .._answers import apart, shapes, typed
@@ -109,7 +108,7 @@ def _design(said: Any) -> design.Wanted | None:
         return None
     try:
         return design.read(said)
-    except DesignError as exc:
+    except design.DesignError as exc:
         raise FabricError(f"{design.NAME}: {exc}") from exc
 
 

@@ -80,7 +80,7 @@ def _sandbox(line: str, words: list[str]) -> list[str]:
 
 def _node_program(line: str, words: list[str]) -> list[str]:
     """Its commands are few; what stands in brackets is looked at as well."""
-    commands = {"verify", "collect", "explain", "parse", "why", "design", "look", "metrics", "npd", "gate"}
+    commands = {"verify", "collect", "explain", "parse", "why", "look", "metrics", "npd", "gate"}
     commands |= {"slurm-health", "slurm-prolog"}
     if not words or words[0] not in commands:
         return [f"ibready has no command in `{line}`"]

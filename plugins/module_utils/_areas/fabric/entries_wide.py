@@ -125,7 +125,7 @@ ENTRIES = declare(
     error(
         "fabric.leaf.uplinks",
         "Every leaf has as many uplinks as the others, and as the design says",
-        "And every spine below core switches. A leaf with fewer is slow. ibready_fabric_design names the design.",
+        "And every spine below core switches. A leaf with fewer is slow. ibready_fabric_design says how many.",
         ("an uplink is unplugged, dead, or was never there",),
         "reseat or swap the named cables; compare with a plan (ibready_fabric_plan)",
         _ALL,
@@ -142,7 +142,7 @@ ENTRIES = declare(
     error(
         "fabric.design.switches",
         "The fabric has the leaves, spines and core switches of its design",
-        "ibready_fabric_design names the design, or the numbers.",
+        "ibready_fabric_design says how many.",
         (
             "a switch is off, dead, cut off or not built yet",
             "a switch was added, or the design is not the one that was built",
@@ -153,8 +153,7 @@ ENTRIES = declare(
     warning(
         "fabric.leaf.subscription",
         "No leaf is oversubscribed by more than the site wants",
-        "Bandwidth of the HCAs on a leaf to that of its uplinks; ibready_fabric_oversubscription, or the design "
-        "(ibready_fabric_design), says how much may be.",
+        "Bandwidth of the HCAs on a leaf to that of its uplinks; ibready_fabric_oversubscription says how much may be.",
         ("uplinks are missing or slow, or more HCAs were plugged in than planned",),
         "add uplinks, or move HCAs to another leaf",
         ("ibnetdiscover",),

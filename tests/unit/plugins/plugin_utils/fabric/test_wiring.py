@@ -404,7 +404,7 @@ def test_a_plan_of_no_cable_is_none() -> None:
         ("ibready_fabric_standbys", -1),
         ("ibready_fabric_standbys", "two"),
         ("ibready_fabric_known", "storage*"),
-        ("ibready_fabric_design", {"design": "superpod-x100", "nodes": 4}),
+        ("ibready_fabric_design", {"design": "superpod-h100", "nodes": 127}),
         ("ibready_fabric_design", {"leafs": 4}),
         ("ibready_fabric_sharp", "perhaps"),
     ],
