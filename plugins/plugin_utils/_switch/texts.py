@@ -15,31 +15,25 @@ from pathlib import Path
 from typing import Any
 
 from ...module_utils._ground.bound import Bound
-from ...module_utils._ground.text import ParseError, clean_lines, few, printable
+from ...module_utils._ground.text import ParseError, few, printable
 from .._fabric import plan
 from .._ground import files
-from . import eos, nvue, nxos, onyx, sonic
+from . import nvue, sonic
 from .port import SwitchPort, Text, Told
 
 TEXTS, CABLING = "ibready_switch_texts", "ibready_switch_cabling"
 SONIC, NVUE = "SONiC", "Cumulus Linux (NVUE)"
-NXOS, EOS, ONYX = "Cisco NX-OS", "Arista EOS", "NVIDIA Onyx"
 # A CONFIG_DB of 512 ports has some MiB.
 _MOST: Bound = 32 * 1024 * 1024
 _CONFIG_DB = "config_db.json"
 _ROCE, _INTERFACES = "nv_show_qos_roce.txt", "nv_show_interface.txt"
 _OF_PORT = re.compile(r"nv_show_interface_([A-Za-z0-9.-]{1,40})_qos_roce_status\.txt")
-_RUNNING = "show_running-config.txt"
-_NEGOTIATED, _SHOW_ROCE = nxos.NEGOTIATED, "show_roce.txt"
-# What may be handed in beside a running configuration, by system; its head tells which.
-_HEADS = {NXOS: (nxos.HEAD, _NEGOTIATED), EOS: (eos.HEAD, ""), ONYX: (onyx.HEAD, _SHOW_ROCE)}
 _READ = (
-    f"{_CONFIG_DB} (SONiC), {_ROCE}, {_INTERFACES}, nv_show_interface_PORT_qos_roce_status.txt (Cumulus Linux), "
-    f"{_RUNNING} ({NXOS}, {EOS}, {ONYX}), {_NEGOTIATED} ({NXOS}), {_SHOW_ROCE} ({ONYX})"
+    f"{_CONFIG_DB} ({SONIC}), {_ROCE}, {_INTERFACES} and nv_show_interface_PORT_qos_roce_status.txt (Cumulus Linux), "
+    "and no switch of another system"
 )
-_HAND_IN = "hand in {file} (`{command}`)"
 _SHOWN = 4
-_WATCHDOG = "no text of {runs} that ibready reads tells of the PFC watchdog"
+_WATCHDOG = "no text of Cumulus Linux that ibready reads tells of the PFC watchdog"
 
 
 @dataclass(frozen=True)
@@ -175,15 +169,12 @@ def _switch(folder: Path) -> Switch:
     name = folder.name
     try:
         texts = {entry.name: _text(entry) for entry in sorted(folder.iterdir()) if not entry.name.startswith(".")}
-        known = (_CONFIG_DB, _ROCE, _INTERFACES, _RUNNING, _NEGOTIATED, _SHOW_ROCE)
+        known = (_CONFIG_DB, _ROCE, _INTERFACES)
         strange = [file for file in texts if file not in known and not _OF_PORT.fullmatch(file)]
         if strange or not texts:
             what = f"{name}/{strange[0]}: nothing reads it" if strange else f"{name}: no text"
             return Switch(name, names=frozenset((name.lower(),)), error=f"{what}; ibready reads {_READ}")
-        if _CONFIG_DB in texts:
-            return _sonic(name, texts)
-        configured = {_RUNNING, _SHOW_ROCE, _NEGOTIATED} & set(texts)
-        return _configured(name, texts) if configured else _nvue(name, texts)
+        return _sonic(name, texts) if _CONFIG_DB in texts else _nvue(name, texts)
     except (OSError, ParseError) as exc:
         return Switch(name, names=frozenset((name.lower(),)), error=str(exc))
 
@@ -200,44 +191,18 @@ def _text(path: Path) -> Text:
 def _sonic(name: str, texts: Mapping[str, Text]) -> Switch:
     if len(texts) > 1:
         raise ParseError(name, 0, "", f"texts of two systems: {', '.join(texts)}")
-    return _own(name, SONIC, texts[_CONFIG_DB], *sonic.read(texts[_CONFIG_DB]))
-
-
-def _own(name: str, runs: str, text: Text, host: str, ports: Mapping[str, SwitchPort]) -> Switch:
-    """The switch of a text in which it calls itself ``host``; ParseError where that is another."""
+    host, ports = sonic.read(texts[_CONFIG_DB])
     if host and bare(host.lower()) != bare(name.lower()):
         own = f"it is of a switch that calls itself {printable(host)}, and a folder has the switch's own name"
-        raise ParseError(text.name, 0, "", own)
-    return Switch(name, runs, frozenset({name.lower(), host.lower()} - {""}), ports)
-
-
-def _configured(name: str, texts: Mapping[str, Text]) -> Switch:
-    """A switch that tells its running configuration, of the system whose head that has."""
-    if _RUNNING not in texts:
-        raise ParseError(name, 0, "", _HAND_IN.format(file=_RUNNING, command="show running-config"))
-    text = texts[_RUNNING]
-    lines = clean_lines(text.text)
-    runs = next((runs for runs, (head, _file) in _HEADS.items() if any(map(head.fullmatch, lines))), "")
-    if not runs:
-        raise text.refuse(0, "", f"no head of `show running-config` of {NXOS}, {EOS} or {ONYX}")
-    beside = _HEADS[runs][1]
-    strange = [file for file in texts if file not in (_RUNNING, beside)]
-    if strange:
-        raise ParseError(name, 0, "", f"texts of two systems: {_RUNNING} is of {runs}, {strange[0]} is not")
-    if runs == ONYX:
-        if beside not in texts:
-            raise ParseError(name, 0, "", _HAND_IN.format(file=beside, command="show roce"))
-        host, ports = onyx.read(text, texts[beside])
-    else:
-        host, ports = nxos.read(text, texts.get(beside)) if runs == NXOS else eos.read(text)
-    return _own(name, runs, text, host, ports)
+        raise ParseError(texts[_CONFIG_DB].name, 0, "", own)
+    return Switch(name, SONIC, frozenset({name.lower(), host.lower()} - {""}), ports)
 
 
 def _nvue(name: str, texts: Mapping[str, Text]) -> Switch:
     missing = {_ROCE: "nv show qos roce", _INTERFACES: "nv show interface"}
     for file, command in missing.items():
         if file not in texts:
-            raise ParseError(name, 0, "", _HAND_IN.format(file=file, command=command))
+            raise ParseError(name, 0, "", f"hand in {file} (`{command}`)")
     of_port = {match.group(1): text for file, text in texts.items() if (match := _OF_PORT.fullmatch(file))}
     ports = nvue.interfaces(texts[_INTERFACES])
     lost = [port for port in of_port if port not in ports]
@@ -245,8 +210,5 @@ def _nvue(name: str, texts: Mapping[str, Text]) -> Switch:
         raise ParseError(of_port[lost[0]].name, 0, "", f"{_INTERFACES} has no interface {lost[0]}")
     own = {port: nvue.roce(text) for port, text in of_port.items()}
     joined = nvue.joined(ports, nvue.roce(texts[_ROCE]), own)
-    silent = {
-        port: replace(entry, watchdog=Told(why=_WATCHDOG.format(runs="Cumulus Linux")))
-        for port, entry in joined.items()
-    }
+    silent = {port: replace(entry, watchdog=Told(why=_WATCHDOG)) for port, entry in joined.items()}
     return Switch(name, NVUE, frozenset((name.lower(),)), silent)

@@ -55,20 +55,9 @@ def _sonic(name: str) -> dict[str, str]:
     return {"config_db.json": json.dumps(switch_texts.sonic(name), indent=4) + "\n"}
 
 
-def _written(**files: str) -> Callable[[str], dict[str, str]]:
-    """Of texts beside this file, in which ``{name}`` is the switch's."""
-    kept = {f"{file}.txt": (HERE / f"{text}.txt").read_text(encoding="utf-8") for file, text in files.items()}
-    return lambda name: {file: text.replace("{name}", name) for file, text in kept.items()}
-
-
 SYSTEMS: dict[str, System] = {
     "sonic": System("Ethernet0", _sonic),
     "nvue": System("swp1", lambda _name: switch_texts.cumulus(), ("roce.switch.watchdog",)),
-    "nxos": System("Ethernet1/1", _written(**{"show_running-config": "nxos"})),
-    "eos": System("Ethernet1/1", _written(**{"show_running-config": "eos"})),
-    "onyx": System(
-        "Eth1/1", _written(**{"show_running-config": "onyx", "show_roce": "onyx_roce"}), ("roce.switch.watchdog",)
-    ),
 }
 
 

@@ -210,6 +210,23 @@ def test_what_tools_call_wrong_counts_where_no_check_goes_by_them(name: str, say
     assert why.verdict([host], heard) == (NOT_READY if told else UNKNOWN)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "!Command: show running-config\nhostname leaf1\ninterface Ethernet1/1\n  priority-flow-control mode on\n",
+        "! Command: show running-config\nhostname leaf1\ninterface Ethernet1/1\n   mtu 9214\nend\n",
+        '##\n## Running database "initial"\n##\nhostname leaf1\ninterface ethernet 1/1 mtu 9216 force\n',
+    ],
+    ids=["NX-OS", "EOS", "Onyx"],
+)
+def test_a_switch_s_configuration_is_nobody_else_s_text(text: str) -> None:
+    heard = why.Heard()
+    heard.take("leaf1.txt", text)
+    assert heard.texts == {}
+    assert heard.unread == [f"leaf1.txt: no tool is known that prints {text.splitlines()[0]!r}"]
+    assert why.verdict([], heard) == UNKNOWN
+
+
 def test_a_text_that_was_read_in_part_is_not_taken_for_looked_at() -> None:
     text = (SAMPLES / "ibdev2netdev.txt").read_text()
     (host,) = asked(f"# of all nodes\n{text}")

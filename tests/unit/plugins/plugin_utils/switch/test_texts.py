@@ -22,6 +22,10 @@ from tests.unit.switch_texts import INTERFACES, ROCE, STATUS, bad, cumulus, host
 
 FEW = settings(max_examples=80, deadline=None, database=None)
 DB = json.dumps(made.sonic(), indent=4)
+# How the texts of systems begin that are not read; made up, in their published formats.
+NXOS = "!Command: show running-config\n\nhostname leaf1\ninterface Ethernet1/1\n  priority-flow-control mode on\n"
+EOS = "! Command: show running-config\nhostname leaf1\ninterface Ethernet1/1\n   priority-flow-control on\nend\n"
+ONYX = "RoCE mode      : lossless\nLLDP           : enabled\nPort trust mode: L3\n"
 PARSERS: dict[str, tuple[Callable[[Text], Any], str]] = {
     "sonic": (sonic.read, DB),
     "roce": (nvue.roce, ROCE),
@@ -228,7 +232,15 @@ def test_a_port_of_nvue_has_its_mtu_and_who_is_behind_it() -> None:
     ("files", "why"),
     [
         pytest.param(
-            {"show_priority-flow-control.txt": "x"}, "show_priority-flow-control.txt: nothing reads it", id="EOS"
+            {"show_running-config.txt": NXOS},
+            "leaf1/show_running-config.txt: nothing reads it; ibready reads config_db.json (SONiC)",
+            id="NX-OS",
+        ),
+        pytest.param({"show_roce.txt": ONYX}, "and no switch of another system", id="Onyx"),
+        pytest.param({"config_db.json": NXOS}, "config_db.json: line 1", id="NX-OS under SONiC's name"),
+        pytest.param({**cumulus(), "nv_show_qos_roce.txt": ONYX}, "nv_show_qos_roce.txt: line 1", id="Onyx as NVUE"),
+        pytest.param(
+            {**cumulus(), "nv_show_interface.txt": EOS}, "nv_show_interface.txt: no columns", id="EOS as NVUE"
         ),
         pytest.param(
             {"config_db.json": DB, "show_pfc_counters.txt": ""}, "show_pfc_counters.txt: nothing", id="counters"
