@@ -32,6 +32,32 @@ _LOOSE = frozenset(("dmesg", "ibhosts", "iblinkinfo", "ibnetdiscover", "ibquerye
 # Words that only infiniband-diags begin a complaint with.
 _COMPLAINT = re.compile(r"^(?:ibpanic|ibwarn|iberror|src/\w+\.c):", re.MULTILINE)
 
+# How texts begin that no parser reads and others would half take for theirs; whose they are, and what to do instead.
+_BEGINS = 4
+_NOT_READ = (
+    (
+        r"# [\w ]{4,20} info(?: Extended)?: (?:Lid|DR|GUID) |(?:\w{2,8} |CA/RT )?PortInfo:",
+        "smpquery or ibportstate",
+        "give `iblinkinfo`",
+    ),
+    (
+        r"Link \d{1,3}: (?:Remote Device )?[\dA-Fa-f]{8}:|NVLE: ",
+        "nvidia-smi nvlink -p, -R or -info",
+        "give `nvidia-smi nvlink -s`",
+    ),
+    (
+        r"START_(?:NODES|PORTS|LINKS)$|# This database file was .* by IBDIAG",
+        "ibdiagnet's database",
+        "give ibdiagnet2.log",
+    ),
+    (r"provider: \w|fi_getinfo: ", "fi_info", "give the job's log with NCCL_DEBUG=INFO"),
+    (
+        r"! ?Command: show |RoCE mode +: |## Running database",
+        "a switch that runs NX-OS, EOS or Onyx",
+        "ibready_switch_texts takes those of SONiC and Cumulus Linux (docs/lossless.md)",
+    ),
+)
+
 NAMES = (
     "beegfs_log",
     "container_probe",
@@ -42,16 +68,13 @@ NAMES = (
     "dump_fts",
     "fabricmanager_log",
     "fabricmanager_status",
-    "fi_info",
     "flight_recorder",
     "ibdev2netdev",
     "ibdiagnet",
-    "ibdiagnet_db",
     "ibhosts",
     "iblinkinfo",
     "ibnetdiscover",
     "ibping",
-    "ibportstate",
     "ibqueryerrors",
     "ibstat",
     "ibstatus",
@@ -72,7 +95,6 @@ NAMES = (
     "nccl_tests",
     "nvlink_caps",
     "nvlink_errors",
-    "nvlink_info",
     "nvlink_status",
     "nvlink_throughput",
     "nvsmi_dmon",
@@ -93,7 +115,6 @@ NAMES = (
     "saquery_sm",
     "show_gids",
     "sminfo",
-    "smpquery",
     "step_csv",
     "topo",
     "ucx_info",
@@ -213,13 +234,24 @@ def times(name: str, text: str) -> Times | None:
     return found
 
 
+def not_read(text: str) -> str:
+    """Whose this text is where no parser is for it, and what to give in its place; "" of any other text."""
+    begin = [line.strip() for line in prefix.parts("", text[: _SIZES[0]])[0].text.splitlines() if line.strip()][
+        :_BEGINS
+    ]
+    for head, tool, instead in _NOT_READ:
+        if any(re.match(head, line) for line in begin):
+            return f"it is of {tool}, which is not read; next: {instead}"
+    return ""
+
+
 def guess(text: str) -> tuple[str, ...]:
     """The tools whose text this may be, the one first of whose facts the most are in it.
 
     A message that there is no device is the same from many. Of a long text the beginning is read,
     and all of it where that says nothing.
     """
-    if not text.strip():
+    if not text.strip() or not_read(text):
         return ()
     for size in _SIZES:
         begun = guess(text[: text.rfind("\n", 0, size) + 1]) if len(text) > size else ()

@@ -45,12 +45,6 @@ def _fabric_manager(facts: Facts) -> str:
     return f"the fabric manager does not run: {facts['reason']}" if facts.get("reason") else ""
 
 
-def _fi_info(facts: Facts) -> str:
-    return (
-        f"libfabric's providers: {_listed(facts['providers'])}" if facts["providers"] else "libfabric finds no provider"
-    )
-
-
 def _ibdev2netdev(facts: Facts) -> str:
     ports = facts["ports"]
     up = sum(port["up"] for port in ports)
@@ -65,18 +59,6 @@ def _ibdiagnet(facts: Facts) -> str:
 def _dump_fts(facts: Facts) -> str:
     number = len(facts["switches"])
     return f"the forwarding tables of {number} switch{'' if number == 1 else 'es'}"
-
-
-def _ibportstate(facts: Facts) -> str:
-    return "; ".join(_smp(port["which"], port) for port in facts["ports"])
-
-
-def _smp(name: str, port: Facts) -> str:
-    width, speed = port.get("width") or {}, port.get("speed_gbps") or {}
-    rate = (
-        f", {width['active']} at {speed['active']:g} Gb/s a lane" if width.get("active") and speed.get("active") else ""
-    )
-    return f"{name} {port.get('port') or ''} {port.get('state') or 'of no known state'}{rate}".replace("  ", " ")
 
 
 def _imex(facts: Facts) -> str:
@@ -149,19 +131,13 @@ def _show_gids(facts: Facts) -> str:
     return f"{_count(len(facts['gids']), 'GID')}, of RoCE v2: {_listed(routable) or 'none'}"
 
 
-def _smpquery(facts: Facts) -> str:
-    return "; ".join(_smp(block["kind"], block) for block in facts["blocks"] if block.get("state"))
-
-
 _LINES: dict[str, Callable[[Facts], str]] = {
     "beegfs_log": _beegfs,
     "dcgmi": _dcgmi,
     "fabricmanager_status": _fabric_manager,
-    "fi_info": _fi_info,
     "ibdev2netdev": _ibdev2netdev,
     "ibdiagnet": _ibdiagnet,
     "dump_fts": _dump_fts,
-    "ibportstate": _ibportstate,
     "imex_status": _imex,
     "lspci": _lspci,
     "mlnx_qos": _mlnx_qos,
@@ -172,5 +148,4 @@ _LINES: dict[str, Callable[[Facts], str]] = {
     "rc_pingpong": _pingpong,
     "rping": _rping,
     "show_gids": _show_gids,
-    "smpquery": _smpquery,
 }

@@ -33,11 +33,8 @@ _LAUNCHERS = ("sudo", "time", "timeout", "watch", "ibsim-run")
 _TOOLS: dict[tuple[str, ...], str] = {
     **{command.argv: name for name, command in COMMANDS.items()},
     ("lspci",): "lspci",
-    ("fi_info",): "fi_info",
     ("ibdev2netdev",): "ibdev2netdev",
     ("show_gids",): "show_gids",
-    ("ibportstate",): "ibportstate",
-    ("smpquery",): "smpquery",
     ("ibdiagnet",): "ibdiagnet",
     ("ibping",): "ibping",
     ("rping",): "rping",
@@ -64,6 +61,9 @@ _TYPED = _FIRST | {
     "kubectl",
     "pdsh",
     "clush",
+    "fi_info",
+    "ibportstate",
+    "smpquery",
 }
 
 

@@ -428,6 +428,8 @@ def _by_command(tool: str, text: str) -> tuple[str, ...]:
 def _why_unread(tool: str, text: str) -> str:
     if tool in names.NAMES:
         return str(names.facts(tool, prefix.parts(tool, text)[0].text)[1])
+    if foreign := names.not_read(text):
+        return foreign
     lines = len(text.splitlines())
     errors = [names.facts(name, text)[1] for name in names.NAMES]
     # Who found nothing of its own knows nothing of the text.

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""ibdiagnet's screen and log, of ibutils2 and of ibutils 1.5, and its database of a fabric."""
+"""ibdiagnet's screen and log, of ibutils2 and of ibutils 1.5."""
 
 from __future__ import annotations
 
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import ParseError
-from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibdiagnet, ibdiagnet_db
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import ibdiagnet
 from tests.unit.parsers import SAMPLES
 
 # pastebin.com/cY8nDJyD, October 2014, its beginning.
@@ -214,89 +214,17 @@ def test_many_findings_are_counted_and_few_are_shown() -> None:
     assert ibdiagnet.wrong(told)[-1] == "290 more errors of the kind 'counter'"
 
 
-def test_the_database() -> None:
-    told = ibdiagnet_db.facts(ibdiagnet_db.parse(sample("ibdiagnet_db")))
-    assert told["sections"]["PORTS"] == 4
-    assert told["nodes"] == {"total": 2, "cas": 1, "switches": 1}
-    assert told["port_states"] == {"Active": 2, "unknown": 1, "Initialize": 1}
-    assert told["slow_links"] == [
-        {
-            "node": "gpu-a1 mlx5_0",
-            "guid": "0xa088c20300e56c36",
-            "port": 1,
-            "peer": "MF0;leaf-1:MQM9700/U1",
-            "peer_guid": "0xfc6a1c030047ee80",
-            "peer_port": 13,
-            "width": "1X",
-            "width_possible": "4X",
-            "speed_gbps": 53.125,
-            "speed_possible_gbps": 106.25,
-        }
-    ]
-    assert told["counters"] == [
-        {
-            "node": "MF0;leaf-1:MQM9700/U1",
-            "guid": "0xfc6a1c030047ee80",
-            "port": 13,
-            "counters": {"LinkDownedCounter": 5, "SymbolErrorCounter": 70012},
-        }
-    ]
-    assert [(found["state"], found["priority"]) for found in told["sms"]] == [("master", 15)]
-    assert told["error_counts"] == {"LINK_UNEXPECTED_WIDTH": 1}
-    assert told["warnings"][0]["node"] == "gpu-a1 mlx5_0"
-    assert (told["unread"], told["cut"]) == (0, False)
-
-
-def test_what_is_wrong_by_the_database() -> None:
-    leaf = "MF0;leaf-1:MQM9700/U1"
-    assert ibdiagnet_db.wrong(ibdiagnet_db.parse(sample("ibdiagnet_db"))) == (
-        f"LINK_UNEXPECTED_WIDTH: {leaf} port 13: Unexpected width, actual link width is 1x",
-        f"{leaf} port 14 is Initialize with its link up",
-        f"gpu-a1 mlx5_0 port 1 to {leaf} port 13 runs at 1X where both ends can 4X",
-        f"gpu-a1 mlx5_0 port 1 to {leaf} port 13 runs at 53.125 Gb/s a lane where both ends can 106.25 Gb/s a lane",
-    )
-    none = sample("ibdiagnet_db").replace(",5568705,3,15", ",5568705,2,15")
-    assert ibdiagnet_db.wrong(ibdiagnet_db.parse(none))[0] == "no subnet manager is master"
-    fine = sample("ibdiagnet_db").split("START_ERRORS")[0].replace(",2,5,2,3841", ",2,5,4,3841")
-    fine = fine.replace(",0,1,19,19,1,3841,1024,", ",0,2,19,19,1,3841,2048,")
-    assert ibdiagnet_db.wrong(ibdiagnet_db.parse(fine)) == ()
-
-
-def test_a_table_that_was_posted() -> None:
-    # The head of PORTS and a row of it, masked, as a public task has them that several repositories on GitHub solve.
-    head = next(
-        line for line in sample("ibdiagnet_db").split("\n") if line.startswith("NodeGuid,PortGuid,PortNum,MKey")
-    )
-    row = (
-        "0xhost1,0xhost1,1,0xffffffffff,0xffffffffff,1,1,2807162954,60,0,2,19,19,1,3841,2048,0,0,2,5,4,3841,8,0,0,3,0,5,"
-        "0,0,0,0,2,0,0,5,0,8,0,0,18,1,0,8,0,0,8,8,16,270,0xffff,1074,14,0"
-    )
-    told = ibdiagnet_db.parse(f"START_PORTS\n{head}\n{row}\nEND_PORTS\n")
-    assert told.ports == (ibdiagnet_db.Port("0xhost1", 1, 1, 4, 5, (2, 19, 19), (2048, 3841, 3841)),)
-    assert (told.unread, told.cut, ibdiagnet_db.wrong(told)) == (0, False, ())
-
-
-def test_a_cut_database_gives_what_is_there() -> None:
-    text = sample("ibdiagnet_db")
-    told = ibdiagnet_db.parse(text[: text.index("END_PORTS") - 40])
-    assert (told.cut, len(told.ports), told.unread) == (True, 3, 1)
-    assert ibdiagnet_db.parse(text[: text.index("START_PORTS")]).cut is False
-    assert ibdiagnet_db.parse(text[text.index("END_NODES") :]).ports[0].number == 1
-
-
 OTHERS = sorted(path.stem for path in SAMPLES.glob("*.txt"))
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_tools_texts_are_refused(name: str) -> None:
-    for own, parse in (("ibdiagnet", ibdiagnet.parse), ("ibdiagnet_db", ibdiagnet_db.parse)):
-        if name != own:
-            with pytest.raises(ParseError):
-                parse(sample(name))
+    if name != "ibdiagnet":
+        with pytest.raises(ParseError):
+            ibdiagnet.parse(sample(name))
 
 
 def test_prose_and_other_complaints_are_refused() -> None:
     for text in ("", "Dear all\n", "-E- Failed to open device mlx5_9\n", "-I- Done\n", "START_X\na,b\n1,2\nEND_X\n"):
-        for parse in (ibdiagnet.parse, ibdiagnet_db.parse):
-            with pytest.raises(ParseError):
-                parse(text)
+        with pytest.raises(ParseError):
+            ibdiagnet.parse(text)

@@ -20,7 +20,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._verify.typed impo
         ("ubuntu@bf-1:~$ sudo mlxlink -d /dev/mst/x -m", "bf-1", "sudo mlxlink -d /dev/mst/x -m", "mlxlink"),
         ("[root@node75 ~]#", "node75", "", ""),
         ("[root@node75 ~]# uname -a", "node75", "uname -a", ""),
-        ("$ fi_info -p verbs", "", "fi_info -p verbs", "fi_info"),
+        ("$ fi_info -p verbs", "", "fi_info -p verbs", ""),
         ("# /opt/mellanox/bin/mst status -vv", "", "/opt/mellanox/bin/mst status -vv", "mst_status"),
         ("nvidia-smi nvlink --capabilities", "", "nvidia-smi nvlink --capabilities", ""),
         ("dcgmi diag -r 2", "", "dcgmi diag -r 2", "dcgmi"),
