@@ -11,9 +11,9 @@ version_added: 0.1.0
 description:
   - Listens on given ports, and on a few that stand for the range from which the kernel takes the
     ports of NCCL's sockets, so that M(ibready.cluster.tcp_reach) on other nodes can prove the way.
-  - The listener is a process of its own without any right, which reads one question of fixed size
-    per connection, answers it where the asker knows O(token), and closes. It ends by itself after
-    O(lease) seconds.
+  - The listener is a process of its own without any right, which says one line per connection, by
+    which those who know O(token) know whose port they reached, and closes. It reads nothing, and
+    ends by itself after O(lease) seconds.
   - A port that another program has is told in RV(held), and is no failure.
 options:
   state:
@@ -54,12 +54,6 @@ options:
     description: Seconds after which the listener ends by itself.
     type: int
     default: 120
-  connections:
-    description:
-      - The listener ends when so many callers have proved that they know O(token). Others do not
-        count; they get no answer, and only so many of them are listened to at once.
-    type: int
-    default: 512
   id:
     description: Which listener to stop, as RV(id) named it.
     type: str
@@ -158,7 +152,6 @@ def main() -> None:
             "name": {"type": "str", "default": ""},
             "token": {"type": "str", "default": "", "no_log": True},
             "lease": {"type": "int", "default": 120},
-            "connections": {"type": "int", "default": 512},
             "id": {"type": "str", "default": ""},
         },
         supports_check_mode=True,
@@ -187,9 +180,8 @@ def _wanted(given: dict[str, Any]) -> listen.Wanted:
     for port in given["ports"]:
         if not 1 <= port <= ports.LAST:
             raise ValueError(f"port {port} is not between 1 and {ports.LAST}")
-    for name, most in (("lease", _LEASE_MOST), ("connections", 1_000_000)):
-        if not 1 <= given[name] <= most:
-            raise ValueError(f"{name} must be from 1 to {most}, not {given[name]}")
+    if not 1 <= given["lease"] <= _LEASE_MOST:
+        raise ValueError(f"lease must be from 1 to {_LEASE_MOST}, not {given['lease']}")
     if not 0 <= given["range_ports"] <= _RANGE_MOST:
         raise ValueError(f"range_ports must be from 0 to {_RANGE_MOST}")
     if not 1 <= len(given["name"].encode()) <= _NAME_MOST:
@@ -203,7 +195,6 @@ def _wanted(given: dict[str, Any]) -> listen.Wanted:
         name=given["name"],
         token=given["token"].encode(),
         lease=given["lease"],
-        most=given["connections"],
     )
 
 

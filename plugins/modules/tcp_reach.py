@@ -9,9 +9,9 @@ module: tcp_reach
 short_description: Connect to TCP ports of other nodes and tell what became of each
 version_added: 0.1.0
 description:
-  - Connects from this node to all ports of all O(peers) at once, and has the listener that
-    M(ibready.cluster.tcp_listen) started there prove itself, so that neither another service nor a
-    machine in between is taken for it.
+  - Connects from this node to all ports of all O(peers) at once, and hears from each the
+    line of the listener that M(ibready.cluster.tcp_listen) started there, so that neither another
+    service nor another node is taken for it.
   - A connection that fails is an answer, not a failure of the module.
 options:
   peers:
@@ -33,8 +33,8 @@ options:
         default: []
   token:
     description:
-      - What listeners and clients of one run know. Without it nobody has to prove anything, and
-        whoever accepts the connection will do.
+      - What listeners and clients of one run know. Without it whoever accepts the connection will
+        do.
     type: str
     default: ""
   timeout:
@@ -71,7 +71,7 @@ answers:
     port: {type: int, description: The port.}
     outcome:
       description:
-        - V(answered), the peer's listener proved itself; V(connected), nobody had to.
+        - V(answered), the peer's listener said its line; V(connected), nobody had to.
         - V(dropped), nothing came back in time; V(refused); V(unreachable); V(silent), connected
           and no answer came; V(other), somebody else answered.
         - V(unresolved), the name has no address; V(unable), this node could not even try.

@@ -35,7 +35,7 @@ ENTRIES = declare(
         "Other hosts connect to the port that jobs meet at",
         "Every rank of a job connects by TCP to the rendezvous port of the first host (torch: "
         "29500) before anything else; a firewall in between lets the job hang at its start. "
-        "A listener of ours answers there, and proves that it is the one.",
+        "A listener of ours answers there, and says whose it is.",
         (
             "a firewall on the host drops new connections: whoever connects waits, and times out",
             "a firewall rejects them: refused, or unreachable where it says so by ICMP (firewalld's zones)",

@@ -18,30 +18,20 @@ import selectors
 import signal
 import socket
 import sys
-import time
-from collections import Counter
-from typing import Any, Callable, Dict, Iterable, List
+from typing import Any, Iterable, List, cast
 
 from ..._ground.nobody import become
 from .ports import near, spread
 from .process import begun
-from .words import ASK, answer, is_ask
+from .words import says
 
 # What ps and ss show.
 NAME = "ibready-tcp"
 # Every interface, IPv4 as well; and where there is no IPv6.
 _ALL = ("::", "0.0.0.0")
 _BACKLOG = 1024
-# A caller that says nothing is left after this many seconds. So many have a place at once, and so
-# many of one address: among the callers of the busiest the oldest gives way to a newcomer.
-_PATIENCE = 3.0
-_AT_ONCE = 256
-_OF_ONE = 32
-# How many are taken in before those who came earlier are looked at again.
-_A_FEW = 16
 
 Sockets = List[socket.socket]
-Talks = Dict[socket.socket, "Talk"]
 
 
 def main() -> None:
@@ -72,8 +62,7 @@ def main() -> None:
     except OSError as exc:
         print(json.dumps({"error": f"it cannot give up its rights: {exc}"}), flush=True)
         os._exit(0)
-    _serve(lines, bytes.fromhex(request["token"]), request["name"].encode(), request["most"])
-    os._exit(0)
+    _serve(lines, bytes.fromhex(request["token"]), request["name"].encode())
 
 
 def _bind_all(request: dict[str, Any]) -> tuple[Sockets, dict[str, Any]]:
@@ -153,89 +142,16 @@ def _detach(told: dict[str, Any]) -> None:
     os.close(nothing)
 
 
-def _serve(lines: Sockets, token: bytes, name: bytes, most: int) -> None:
-    """Answer until ``most`` callers have proved that they know the token.
-
-    Others count for nothing, however many they are: they keep nobody waiting who does.
-    """
-    talks: Talks = {}
-    asked: set[bytes] = set()
+def _serve(lines: Sockets, token: bytes, name: bytes) -> None:
+    """Say one line to whoever calls, and read nothing, until the lease ends it."""
     with selectors.DefaultSelector() as selector:
         for line in lines:
-            selector.register(line, selectors.EVENT_READ)
-        while lines or talks:
-            ready = {key.fileobj for key, _events in selector.select(1.0)}
-            # Whoever has spoken is heard before a newcomer takes a place.
-            for item in [talk for talk in talks if talk in ready]:
-                if talks[item].hear(item, token, name, asked):
-                    _end(selector, talks, item)
-            for line in [line for line in lines if line in ready]:
-                _accept(selector, talks, line, lambda entry, talk: talk.hear(entry, token, name, asked))
-            if len(asked) >= most:
-                for line in lines:
-                    selector.unregister(line)
-                    line.close()
-                lines = []
-            now = time.monotonic()
-            for each in [entry for entry, talk in talks.items() if talk.until < now]:
-                _end(selector, talks, each)
-
-
-def _accept(
-    selector: selectors.BaseSelector,
-    talks: Talks,
-    line: socket.socket,
-    hear: Callable[[socket.socket, Talk], bool],
-) -> None:
-    """Take a few callers in; those who spoke while they waited need no place."""
-    for _turn in range(_A_FEW):
-        try:
-            caller, address = line.accept()
-        except OSError:
-            return
-        caller.setblocking(False)
-        talk = Talk(line.getsockname()[1], address[0], time.monotonic() + _PATIENCE)
-        if hear(caller, talk):
-            caller.close()
-            continue
-        mine = [entry for entry, other in talks.items() if other.address == talk.address]
-        if len(mine) >= _OF_ONE:
-            _end(selector, talks, mine[0])
-        elif len(talks) >= _AT_ONCE:
-            counts = Counter(other.address for other in talks.values())
-            crowd = max(counts, key=lambda count: counts[count])
-            _end(selector, talks, next(talk for talk in talks if talks[talk].address == crowd))
-        talks[caller] = talk
-        selector.register(caller, selectors.EVENT_READ)
-
-
-def _end(selector: selectors.BaseSelector, talks: Talks, entry: socket.socket) -> None:
-    del talks[entry]
-    selector.unregister(entry)
-    entry.close()
-
-
-class Talk:
-    """What one caller has said so far; never more than a question is read."""
-
-    def __init__(self, port: int, address: str, until: float) -> None:
-        self.port = port
-        self.address = address
-        self.until = until
-        self._said = b""
-
-    def hear(self, caller: socket.socket, token: bytes, name: bytes, asked: set[bytes]) -> bool:
-        """Read on and answer a question, which goes to ``asked``; True where nothing is left."""
-        try:
-            piece = caller.recv(ASK - len(self._said))
-            self._said += piece
-            if piece and len(self._said) < ASK:
-                return False
-            if is_ask(token, self._said):
-                asked.add(self._said)
-                caller.send(answer(token, self._said, self.port, name))
-        except BlockingIOError:
-            return False
-        except OSError:
-            pass
-        return True
+            selector.register(line, selectors.EVENT_READ, says(token, line.getsockname()[1], name))
+        while True:
+            for key, _events in selector.select():
+                # A caller may be gone by now, and none is waited for.
+                with contextlib.suppress(OSError):
+                    caller, _address = cast(socket.socket, key.fileobj).accept()
+                    with caller:
+                        caller.setblocking(False)
+                        caller.send(key.data)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import socket
 import threading
 import time
@@ -51,7 +50,7 @@ class Answer:
 def ask(peers: list[Peer], token: bytes, timeout: float) -> list[Answer]:
     """One answer per port, in order; after about twice ``timeout`` seconds at most.
 
-    Without a token nobody has to prove anything.
+    Without a token nobody has to say anything.
     """
     late = f"no answer from the resolver within {timeout:g} s"
     places: dict[str, Places | str] = {peer.name: late for peer in peers}
@@ -112,7 +111,7 @@ def _asking(
 
 
 def _answer(mine: Answer, place: Place, token: bytes, timeout: float) -> Answer:
-    """Connect to one address, and have its listener prove who it is."""
+    """Connect to one address, and hear whose listener is there."""
     family, address = place
     begun = time.monotonic()
     try:
@@ -133,13 +132,13 @@ def _answer(mine: Answer, place: Place, token: bytes, timeout: float) -> Answer:
 
 
 def _talk(line: socket.socket, token: bytes, mine: Answer, deadline: float) -> tuple[str, str]:
-    asked = words.ask(token, os.urandom(words.NONCE))
     said = b""
     try:
-        line.sendall(asked)
-        while len(said) < words.ANSWER_MOST:
+        # Ours speaks first; a service that waits to be asked closes at this, and is told from a silent way.
+        line.shutdown(socket.SHUT_WR)
+        while len(said) < words.MOST:
             line.settimeout(max(0.001, deadline - time.monotonic()))
-            piece = line.recv(words.ANSWER_MOST - len(said))
+            piece = line.recv(words.MOST - len(said))
             if not piece:
                 break
             said += piece
@@ -147,7 +146,7 @@ def _talk(line: socket.socket, token: bytes, mine: Answer, deadline: float) -> t
         return SILENT, "connected, and no answer came"
     except OSError as exc:
         return OTHER, f"connected, then {_text(exc)}"
-    name = words.name_in(token, asked, mine.port, said)
+    name = words.name_in(token, mine.port, said)
     if name == mine.server:
         return ANSWERED, ""
     if name is not None:

@@ -64,7 +64,7 @@ class Wanted:
     """What to listen on. ``count``: how many ports of the kernel's own range. ``lease`` in seconds.
 
     ``address``: the one to listen on where it is an address of this node; all of them otherwise.
-    ``name``: what the listener says that it is. ``most``: proved callers after which it ends.
+    ``name``: what the listener says that it is.
     """
 
     ports: tuple[int, ...]
@@ -73,7 +73,6 @@ class Wanted:
     name: str
     token: bytes
     lease: int
-    most: int
 
 
 def start(evidence: Evidence, wanted: Wanted) -> dict[str, Any]:
@@ -87,7 +86,6 @@ def start(evidence: Evidence, wanted: Wanted) -> dict[str, Any]:
         "name": wanted.name,
         "token": wanted.token.hex(),
         "lease": wanted.lease,
-        "most": wanted.most,
     }
     reported = _ask_child(request)
     if span is not None and len(reported["sample"]) < len(ports.spread(*span[:2], wanted.count)):

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Mapping
 
-ANSWERED = "answered"  # the listener of that node proved itself
-CONNECTED = "connected"  # nobody was to prove anything
+ANSWERED = "answered"  # the listener of that node said its line
+CONNECTED = "connected"  # nobody was to say anything
 DROPPED = "dropped"  # nothing came back in time
 REFUSED = "refused"
 UNREACHABLE = "unreachable"  # an ICMP message came back, or there is no route
