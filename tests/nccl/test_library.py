@@ -76,7 +76,7 @@ def test_the_file_tells_its_version_and_its_toolkit(nccl: Nccl) -> None:
 
 
 def test_the_file_tells_every_variable_and_nothing_else(nccl: Nccl) -> None:
-    names = library.names_in(nccl.path)
+    names = library.inspect(nccl.path).names
     assert len(names) == COUNTS[nccl.version]
     assert {name: name in names for name in SINCE} == {name: nccl.version >= first for name, first in SINCE.items()}
     assert names.isdisjoint(NEVER)

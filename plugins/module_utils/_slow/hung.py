@@ -11,14 +11,13 @@ from .._parse._times import Collective, Times, Waiting
 from . import logs, words
 from .words import capital
 
-MISSING, BEHIND, MISMATCH, NOT_BEGUN, TOGETHER, PARTLY, CYCLE, NAMELESS, NOTHING = (
+MISSING, BEHIND, MISMATCH, NOT_BEGUN, TOGETHER, PARTLY, NAMELESS, NOTHING = (
     "missing",
     "behind",
     "mismatch",
     "not begun",
     "together",
     "partly",
-    "cycle",
     "nameless",
     "nothing",
 )

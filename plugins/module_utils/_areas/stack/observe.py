@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from typing import TypeVar
 
 from ..._data import gpudirect, nccl_library, rdma_packages, stack_components
 from ..._data.mpi import UCX_FILE
@@ -32,8 +31,6 @@ from . import (
 from .facts import Beegfs, Dkms, Driver, PeerMemory, StackFacts
 from .gds_facts import Gds
 from .kmods_facts import KmodFacts
-
-T = TypeVar("T")
 
 DKMS = "/var/lib/dkms"
 DEVICES = "/sys/class/infiniband"

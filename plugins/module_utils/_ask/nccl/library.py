@@ -177,11 +177,6 @@ def _plain(evidence: Evidence, path: str) -> str:
     return f"{place}/{name}"
 
 
-def names_in(path: str) -> frozenset[str]:
-    """Every variable that the library at this path asks for; Unavailable where it is none."""
-    return inspect(path).names
-
-
 def inspect(path: str) -> Library:
     """Read what the library says of itself; Unavailable where it cannot be read or is no library.
 

@@ -60,11 +60,11 @@ def test_the_constants_tell_names_version_and_toolkit(tmp_path: Path, sections: 
     reported = library.inspect(path)
     assert reported.names == NAMES
     assert (reported.version, reported.cuda, reported.machine) == ("2.26.2", "12.2", "x86_64")
-    assert library.names_in(path) == NAMES
+    assert library.inspect(path).names == NAMES
 
 
 def test_the_words_for_a_debugger_are_no_variables(tmp_path: Path) -> None:
-    assert "NCCL_GRAPH" not in library.names_in(written(tmp_path, elf(TEXTS)))
+    assert "NCCL_GRAPH" not in library.inspect(written(tmp_path, elf(TEXTS))).names
 
 
 def test_other_machines_are_named(tmp_path: Path) -> None:
