@@ -8,18 +8,21 @@ from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
 
+from ansible_collections.ibready.cluster.plugins.module_utils._desired.compare import EFFECT, VERIFY
 from ansible_collections.ibready.cluster.plugins.module_utils._desired.options import SPEC
 from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import apart, shapes
 from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.typed import AnswerError, read
 from ansible_collections.ibready.cluster.plugins.plugin_utils._desired import facts, runs
 from ansible_collections.ibready.cluster.plugins.plugin_utils._desired.compose import Composer
 from ansible_collections.ibready.cluster.plugins.plugin_utils._desired.items import Item, document
-from ansible_collections.ibready.cluster.plugins.plugin_utils._engine.ask import EngineAction
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import trust
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import ask_host
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.verify_action import VerifyAction
+
+_EFFECT = "See that what was brought takes effect"
 
 
-class ActionModule(EngineAction):
+class ActionModule(VerifyAction):
     """Compose on the controller, compare on the host."""
 
     SPEC: ClassVar[dict[str, Any]] = SPEC
@@ -27,7 +30,7 @@ class ActionModule(EngineAction):
     _supports_check_mode = True
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
+        result: dict[str, Any] = super(VerifyAction, self).run(tmp, task_vars)
         trust.demand()
         variables = task_vars or {}
         _unused, args = self.validate_argument_spec(argument_spec=self.SPEC)
@@ -37,7 +40,7 @@ class ActionModule(EngineAction):
                 changed=False, compared=False, run=[role.name for role in roles], differs=[], refused=[], digest=""
             )
             return result
-        also = [vars(Item(**entry)) for entry in args["also"]]
+        also = [vars(Item(**entry)) for entry in [*args["also"], self._effect(variables)]]
         known = {name: answer for name, answer in args["known"].items() if isinstance(answer, Mapping)}
         for _once in range(2):
             wanted = self._compose(roles, args, variables, known)
@@ -51,6 +54,13 @@ class ActionModule(EngineAction):
         result.update(runs.judged(roles, wanted, told))
         result.update(changed=False, compared=True, digest=described["digest"])
         return result
+
+    def _effect(self, variables: dict[str, Any]) -> dict[str, Any]:
+        """The question of whether anything undoes what was brought, with what the site expects and accepts."""
+        expect = self.with_roles(self.variable("ibready_expect", dict, "dictionary", variables), variables)
+        waivers = self.variable("ibready_waivers", list, "list", variables)
+        want = {"expect": expect, "waivers": waivers, "host": variables.get("inventory_hostname")}
+        return {"role": VERIFY, "task": _EFFECT, "kind": EFFECT, "want": want}
 
     def _compose(
         self, roles: list[runs.Role], args: Mapping[str, Any], variables: Mapping[str, Any], known: Mapping[str, Any]

@@ -11,6 +11,8 @@ version_added: 0.1.0
 description:
   - Composes what is wanted of a host from the roles' own tasks, compares it with the host in one
     visit, and says which roles have to run. docs/desired.md tells how.
+  - Asks the checks of M(ibready.cluster.hostverify) as well whether what was brought takes effect, or a later file
+    undoes it, with the inventory's C(ibready_expect) and C(ibready_waivers).
   - Whatever cannot be compared makes its role run; nothing counts as equal that was not looked at.
   - Never changes the host.
 options:
@@ -83,6 +85,7 @@ differs:
   description:
     - What is not as wanted. C(state) is V(differs), V(unknown) (nobody can tell), V(always) (the
       role itself has to look) or V(refused) (the role would stop there); C(why) and C(diff) tell more.
+    - Of what takes no effect C(role) is V(verify), and no role mends it.
   type: list
   elements: dict
   returned: success

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests import cases
-from tests.system.conftest import Box
+from tests.system.conftest import Box, said
 
 pytestmark = pytest.mark.thorough
 
@@ -103,7 +103,8 @@ def differs(box: Box) -> dict[str, set[str]]:
     assert done.returncode == 0, done.stdout
     told = json.loads((box.reports / "ibready-drift.json").read_text())
     assert not told["uncompared"], done.stdout
-    return {name: {entry["role"] for entry in entries} for name, entries in told["hosts"].items()}
+    # What takes no effect is no role's to mend, and here follows from what a role does.
+    return {name: {entry["role"] for entry in entries} - {"verify"} for name, entries in told["hosts"].items()}
 
 
 def changes(box: Box, *words: str) -> dict[str, set[str]]:
@@ -143,6 +144,21 @@ def test_both_roads_agree_and_the_short_one_mends(ready: Box, drifts: list[list[
     assert told == wanted
     # The short way mends it, and nothing else.
     assert without_handlers(changes(ready)) == {node: {drift.role for drift in some} for node, some in spoilt.items()}
+
+
+def test_a_later_file_of_the_site_is_told_by_both_roads_and_stays(ready: Box) -> None:
+    """A verify degrades the host for it."""
+    ready.root("node1", "echo 'net.core.rmem_max = 4096' > /etc/sysctl.d/99-site.conf")
+    line = "99-site.conf says `net.core.rmem_max = 4096`"
+    try:
+        assert line in said(ready.playbook("playbooks/drift.yml").stdout)
+        converged = ready.playbook("playbooks/converge.yml")
+        assert converged.returncode == 0, converged.stdout
+        assert "left as it is: host.boot.sysctl net.core.rmem_max: " in said(converged.stdout)
+        assert ready.root("node1", "cat /etc/sysctl.d/99-site.conf").strip() == "net.core.rmem_max = 4096"
+        assert line in said(ready.adhoc("node1", "-m", "hostverify").stdout)
+    finally:
+        ready.root("node1", "rm /etc/sysctl.d/99-site.conf")
 
 
 def test_then_no_role_has_anything_to_do(ready: Box) -> None:

@@ -7,8 +7,9 @@ doing never disagree.
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Mapping
+from typing import Any, Iterable, Iterator, Mapping
 
+from .._ground.check import FAIL, sentence
 from . import asked
 from .plain import KINDS, Unknown
 
@@ -24,6 +25,8 @@ MODULES = (
 # Refused: the role would stop there, and somebody has to mend it first.
 DIFFERS, UNKNOWN, REFUSED = "differs", "unknown", "refused"
 _OURS = "ibready.cluster."
+# Asked of the whole host, for whatever was brought: whether it takes effect. No role mends what it finds.
+EFFECT, VERIFY = f"{_OURS}hostverify", "verify"
 # What this answers is nothing to be mended: the tasks after it go by it.
 _LOOKS = f"{_OURS}limits_look"
 # One file of a diff, for people.
@@ -32,12 +35,25 @@ _SHOWN = 4096
 
 def compare(items: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Of every item that is not as it is wanted: role, task, state, why, and a diff."""
-    found = []
-    for item in items:
-        told = one(item)
-        if told is not None:
-            found.append({"role": item["role"], "task": item["task"], **told})
-    return found
+    return [
+        {"role": item["role"], "task": item["task"], **told}
+        for item in items
+        for told in (_undone(item["want"]) if item["kind"] == EFFECT else (one(item),))
+        if told is not None
+    ]
+
+
+def _undone(want: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What was brought and takes no effect, by the checks of a verify: each with its cause and next step."""
+    from .._verify import effect  # Nobody else pays for its import.
+
+    try:
+        found = effect.undone(want)
+    except Exception as exc:
+        yield {"state": UNKNOWN, "why": f"{type(exc).__name__}: {exc}", "diff": []}
+        return
+    for check in found:
+        yield {"state": DIFFERS if check.result == FAIL else UNKNOWN, "why": sentence(check), "diff": []}
 
 
 def one(item: Mapping[str, Any]) -> dict[str, Any] | None:
