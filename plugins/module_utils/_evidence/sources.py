@@ -59,6 +59,9 @@ COMMANDS: dict[str, Command] = {
     "apt_check": Command(apt_options.CHECK, 60.0),
     "dcb": Command(("dcb",)),
     "df": Command(("df", "-k", "--output=fstype,size,avail,itotal,iavail,target", "--total", *WRITTEN), 10.0),
+    "device_groups": Command(
+        ("find", "-L", "/dev", "-maxdepth", "1", "-name", "nvidia*", "-printf", "%G %g %p\\n"), 10.0
+    ),
     "dkms_status": Command(("dkms", "status"), 120.0),
     # The level of each line; util-linux before 2.20 and busybox do not tell it.
     "dmesg": Command(("dmesg",), newer=("-x",)),

@@ -17,6 +17,7 @@ from ..._parse import nvsmi_error
 from ..._parse._nvsmi import Gpu, address
 from ..machine.facts import Machine
 from .check_scope import ALL_LOST, PASSED_ON, UNIT, Scope, equal, model, open_, subject
+from .facts import is_for_group
 
 _COUNT = "gpu.device.count"
 _MODEL = "gpu.device.model"
@@ -56,27 +57,34 @@ def judge(seen: Scope) -> Iterator[Check]:
 
 
 def _files(seen: Scope) -> list[Check]:
-    """Whom the driver's parameter DeviceFileGID names may be the only ones."""
-    tally, group = Tally(_FILES, "device files"), seen.facts.group
+    """Those that are not for everybody are for a group: which, and who meant it."""
+    tally, setting, groups = Tally(_FILES, "device files"), seen.facts.group, seen.facts.groups.value or {}
     for path, mode in seen.facts.files.items():
+        number, name = groups.get(path, (None, ""))
         if mode.value is None:
             if mode.missing:
                 tally.left_out(path, "the driver makes it at the first use")
             else:
                 tally.unsure(path, mode.why)
-        elif mode.value & drivers.ALL_MAY == drivers.ALL_MAY:
+        elif mode.value & drivers.ALL_MAY == drivers.ALL_MAY or (
+            is_for_group(mode) and number and number == setting.value
+        ):
             tally.good(path)
-        elif mode.value & drivers.GROUP_MAY == drivers.GROUP_MAY and group.value:
-            tally.left_out(path, f"the site gave it to a group of its own (DeviceFileGID {group.value})")
-        elif mode.value & drivers.GROUP_MAY == drivers.GROUP_MAY:
-            # A rule of udev's may have given it to another group than the driver does.
-            known = f"DeviceFileGID {group.value}" if group.known else group.why
-            tally.unsure(path, f"its group may use it, and nothing tells which that is ({known}): see `ls -l {path}`")
-        else:
-            observed = f"{path} has mode {mode.value & 0o777:04o}"
+        elif not is_for_group(mode) or number == 0:
+            observed = f"{path} has mode {mode.value & 0o777:04o}{'' if number is None else ' and the group root'}"
             tally.fail(
                 path, observed, "0666", CAPABILITY, remedy=f"{_MODE_SET}; until the next boot `chmod 0666 {path}`"
             )
+        elif number is None and setting.value:
+            tally.left_out(path, f"the site gave it to a group of its own (DeviceFileGID {setting.value})")
+        elif number is not None and len({groups.get(one) for one, its in seen.facts.files.items() if its.known}) == 1:
+            # Not by the driver's parameter, but all alike: a rule of udev's, and no accident.
+            tally.left_out(path, f"the site gave it to the group {name}")
+        else:
+            # A rule of udev's may have given it to another group than the driver does.
+            known = f"DeviceFileGID {setting.value}" if setting.known else setting.why
+            which = f"and others have another than its {name}" if name else f"and nothing tells which that is ({known})"
+            tally.unsure(path, f"its group may use it, {which}: see `ls -l {path}`")
     return tally.checks("open to jobs", CAPABILITY, nothing="the driver made no device file yet")
 
 

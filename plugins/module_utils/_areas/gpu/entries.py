@@ -102,7 +102,8 @@ ENTRIES = declare(
         "gpu.device.files",
         "Jobs may open the device files of every GPU",
         "Programs open /dev/nvidia0 and the like as ordinary users. A site may give them to a group of its own by the "
-        "driver's parameters NVreg_DeviceFileGID and NVreg_DeviceFileMode.",
+        "driver's parameters NVreg_DeviceFileGID and NVreg_DeviceFileMode, or all of them by a rule of udev; in root's "
+        "group nobody is.",
         ("a parameter of the driver, a rule of udev or somebody's chmod took the right away",),
         "`ls -l /dev/nvidia*`; `grep -rn -e DeviceFile -e nvidia /etc/modprobe.d /etc/udev/rules.d` shows who set the "
         "mode: take that out, then `chmod 0666` until the next boot",

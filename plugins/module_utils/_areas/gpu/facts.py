@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypedDict
 
-from ..._data.drivers import BUSY
+from ..._data.drivers import ALL_MAY, BUSY, GROUP_MAY
 from ..._ground.reading import Reading, as_json
 from ..._parse._nvsmi import Gpu, Nvsmi, degrees, number
 from ..._parse.dmesg import Xid
@@ -60,8 +60,9 @@ class GpuFacts:
     ``status``: its exit status. ``persistenced``: what systemd says of the persistence daemon,
     asked only where a GPU's persistence mode is off. ``log_cut``: the kernel's log, from which
     ``xids`` are, ends within a line. ``log_lost``: its beginning is lost. ``uptime_s``: seconds since boot.
-    ``files``: permissions of the device files. ``group``: to whose group the driver gives them (0: root). ``later``:
-    a second look, where a GPU was busy without a program.
+    ``files``: permissions of the device files. ``group``: to whose group the driver gives them (0: root). ``groups``:
+    number and name of the group that each has, asked where one is for its group alone. ``later``: a second look,
+    where a GPU was busy without a program.
     """
 
     smi: Reading[Nvsmi] = field(default_factory=Reading)
@@ -76,6 +77,7 @@ class GpuFacts:
     uptime_s: Reading[float] = field(default_factory=Reading)
     files: dict[str, Reading[int]] = field(default_factory=dict)
     group: Reading[int] = field(default_factory=Reading)
+    groups: Reading[dict[str, tuple[int, str]]] = field(default_factory=Reading)
     later: Reading[Nvsmi] = field(default_factory=Reading)
 
     def to_dict(self) -> GpuReported:
@@ -91,6 +93,11 @@ class GpuFacts:
             "module": as_json(self.module.value) if self.module.value else None,
             "xids": [as_json(xid) for xid in self.xids.value or ()],
         }
+
+
+def is_for_group(mode: Reading[int]) -> bool:
+    """Whether a device file is for its group and not for everybody."""
+    return mode.value is not None and mode.value & ALL_MAY != ALL_MAY and mode.value & GROUP_MAY == GROUP_MAY
 
 
 def is_orphaned(gpu: Gpu) -> bool:

@@ -19,12 +19,14 @@ from ..._parse._nvsmi import Nvsmi
 from ..._parse.dmesg import Dmesg, Xid
 from ..._parse.nvsmi_error import NvsmiError
 from ..machine.facts import Machine
-from .facts import GpuFacts, Module, is_orphaned
+from .facts import GpuFacts, Module, is_for_group, is_orphaned
 
 PROC = "/proc/driver/nvidia/version"
 MODULE = "/sys/module/nvidia/version"
 PARAMS = "/proc/driver/nvidia/params"
 _GROUP = re.compile(r"^DeviceFileGID: ([0-9]{1,10})$", re.MULTILINE)
+# As `find` prints it: the number and name of a file's group, and its path.
+_OWNED = re.compile(r"^([0-9]{1,10}) (\S{1,64}) (/dev/\S{1,40})\n", re.MULTILINE)
 # The best source first. Bundles of other makers may hold an excerpt or an error alone.
 _SOURCES: tuple[tuple[str, Callable[[str], Nvsmi]], ...] = (
     ("nvsmi_xml", nvsmi_xml.parse),
@@ -58,10 +60,11 @@ def observe(evidence: Evidence, machine: Machine) -> GpuFacts:
     answer = ask_nvidia_smi(evidence)
     log = ask.command(evidence, "dmesg", dmesg.parse)
     gpus = answer.smi.value.gpus if answer.smi.value else ()
-    files = [
+    paths = [
         *(f"/dev/nvidia{gpu.minor}" for gpu in gpus if gpu.minor.isdecimal()),
         *(drivers.DEVICE_FILES if gpus else ()),
     ]
+    files = {path: ask.mode(evidence, path) for path in paths}
     return GpuFacts(
         smi=answer.smi,
         source=answer.source,
@@ -73,8 +76,9 @@ def observe(evidence: Evidence, machine: Machine) -> GpuFacts:
         log_cut=log.value is not None and log.value.cut,
         uptime_s=ask.file(evidence, "/proc/uptime", to_uptime),
         log_lost=log.value is not None and bool(log.value.beginning_lost),
-        files={path: ask.mode(evidence, path) for path in files},
+        files=files,
         group=ask.file(evidence, PARAMS, _group),
+        groups=ask.command(evidence, "device_groups", _groups) if any(map(is_for_group, files.values())) else Reading(),
         later=_again(evidence) if any(is_orphaned(gpu) for gpu in gpus) else Reading(),
     )
 
@@ -93,6 +97,10 @@ def _group(text: str) -> int:
     if found is None:
         raise ValueError("no line DeviceFileGID")
     return int(found.group(1))
+
+
+def _groups(text: str) -> dict[str, tuple[int, str]]:
+    return {path: (int(number), name) for number, name, path in _OWNED.findall(text)}
 
 
 def no_gpu_on_bus(machine: Machine) -> bool:

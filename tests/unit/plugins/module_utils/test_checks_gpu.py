@@ -481,6 +481,41 @@ def test_a_device_file_is_open_to_jobs_or_to_the_group_that_the_site_names(
     assert one_of("gpu.device.files", found).result == result
 
 
+ROOT, VIDEO, SLURM = (0, "root"), (44, "video"), (64030, "slurm")
+
+
+@pytest.mark.parametrize(
+    ("modes", "groups", "setting", "result"),
+    [
+        # Nobody but root is in the group that the driver gives where no parameter names another.
+        ((0o660, 0o660), (ROOT, ROOT), 0, "fail"),
+        ((0o664, 0o666), (ROOT, ROOT), 0, "fail"),
+        ((0o660, 0o660), (VIDEO, VIDEO), 44, "pass"),
+        ((0o640, 0o660), (VIDEO, VIDEO), 44, "fail"),
+        # The parameter names a group, and somebody's chown gave one file back to root.
+        ((0o660, 0o660), (VIDEO, ROOT), 44, "fail"),
+        # By a rule of udev's, which is for all of them.
+        ((0o660, 0o660), (VIDEO, VIDEO), 0, "skip"),
+        ((0o660, 0o660), (SLURM, SLURM), 44, "skip"),
+        ((0o660, 0o660), (VIDEO, SLURM), 0, "unknown"),
+        ((0o660, 0o666), (VIDEO, ROOT), 0, "unknown"),
+        # One whose group is not told is judged by the parameter alone.
+        ((0o660, 0o660), (VIDEO, None), 44, "pass"),
+        ((0o660, 0o660), (VIDEO, None), 0, "unknown"),
+    ],
+)
+def test_a_device_file_for_a_group_is_judged_by_the_group_that_it_has(
+    modes: tuple[int, ...], groups: tuple[tuple[int, str] | None, ...], setting: int, result: str
+) -> None:
+    paths = [f"/dev/nvidia{number}" for number in range(len(modes))]
+    found = facts(
+        files={path: Reading(mode) for path, mode in zip(paths, modes, strict=True)},
+        group=Reading(setting),
+        groups=Reading({path: group for path, group in zip(paths, groups, strict=True) if group}),
+    )
+    assert {one.result for one in checks_of(found) if one.id == "gpu.device.files"} == {result}
+
+
 @pytest.mark.parametrize("fields", [{"addressing_mode": "ATS"}, {"virtualization": "VGPU"}])
 def test_memory_in_use_is_not_asked_of_gpus_that_share_it(fields: dict[str, str]) -> None:
     only = replace(HEALTHY, memory_used="70311 MiB", **fields)
