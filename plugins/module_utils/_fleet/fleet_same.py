@@ -25,9 +25,6 @@ _SILENT = "the host did not tell"
 _ASK_FIRST = "fix what kept the host from telling it, then verify again"
 _SHOWN = 4
 HOST = "host"
-_LINK = "fleet.pci.link"
-_ASK_OTHERS = "judge at least two hosts of the same kind together"
-_SHOWN_EQUAL = 4
 Facts = Dict[str, Dict[str, str]]
 
 
@@ -175,12 +172,10 @@ def _no_majority(check_id: str, subject: str, value: str, counted: Counter[str])
 @dataclass(frozen=True)
 class Consistency:
     """What of one host is compared. ``facts``: by check and subject, "" where it did not tell,
-    nothing where it has none of it. ``links``: by PCI address (``32 GT/s x16``, or the lanes alone
-    where the speed may rest). ``memory``: MiB, 0 where it did not tell, None where nobody asked."""
+    nothing where it has none of it. ``memory``: MiB, 0 where it did not tell, None where nobody asked."""
 
     kind: Kind = field(default_factory=Kind)
     facts: Facts = field(default_factory=dict)
-    links: Mapping[str, str] = field(default_factory=dict)
     memory: int | None = None
 
 
@@ -209,47 +204,3 @@ def _rounded(sizes: Mapping[str, int]) -> dict[str, str]:
             largest = size
         found[host] = f"{largest / 1024:.1f} GiB" if size else ""
     return found
-
-
-def judge_links(hosts: Mapping[str, Consistency], size: int) -> dict[str, list[Check]]:
-    """The PCIe links of every host."""
-    checks: dict[str, list[Check]] = {host: [] for host in hosts}
-    for group in groups({host: entry.kind for host, entry in hosts.items()}, size):
-        reported: dict[str, list[str]] = {}
-        for host in group.hosts:
-            for address, link in hosts[host].links.items():
-                reported.setdefault(address, []).append(link)
-        usual = {address: most_have(links) for address, links in reported.items()}
-        for host in group.hosts:
-            if hosts[host].links:
-                checks[host].append(_links(hosts[host], reported, usual, group))
-    return checks
-
-
-def _links(
-    alike: Consistency,
-    told: Mapping[str, list[str]],
-    usual: Mapping[str, tuple[str, int] | None],
-    group: Group,
-) -> Check:
-    """``told``: of each address the links of all hosts of the group; ``usual``: of most of them."""
-    if group.alone:
-        return skipped(_LINK, HOST, group.alone)
-    most = max(len(told[address]) for address in alike.links)
-    if most == 1:
-        return unknown(_LINK, HOST, "no other host of this kind told of its links", remedy=_ASK_OTHERS)
-    source = f"fleet {most}/{most}"
-    odd: list[str] = []
-    split: list[str] = []
-    for address, mine in alike.links.items():
-        values, agreed = told[address], usual[address]
-        if agreed is None and len(set(values)) > 1:
-            split.append(f"{address} {mine}, another has {next(v for v in values if v != mine)}")
-        elif agreed is not None and agreed[0] != mine:
-            source = f"fleet {agreed[1]}/{len(values)}"
-            odd.append(f"{address} {mine} instead of {agreed[0]}")
-    if odd:
-        return failed(_LINK, HOST, few(odd, _SHOWN_EQUAL, "; "), "links as on the others", source)
-    if split:
-        return unknown(_LINK, HOST, NO_MAJORITY + few(split, _SHOWN_EQUAL, "; "), remedy=SAY_WHICH)
-    return passed(_LINK, HOST, f"{len(alike.links)} links", "links as on the others", source)

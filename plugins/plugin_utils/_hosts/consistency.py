@@ -79,8 +79,9 @@ def compare(
     hosts: Sequence[Host], rails: Mapping[str, Sequence[str]], pings: Sequence[Ping], size: int
 ) -> dict[str, list[Check]]:
     """What only a diagnosis compares, as it may differ on sound hosts: PCIe links, round trips."""
-    reported = {host.name: alike(host) for host in hosts if host.ib is not None}
-    checks = fleet_same.judge_links(reported, size)
+    mine = [host for host in hosts if host.ib is not None]
+    reported = {host.name: Consistency(kind(host), {"fleet.pci.link": _links(host)}) for host in mine}
+    checks = fleet_same.judge(reported, size)
     asked = {name: names for name, names in rails.items() if name in reported}
     for name, more in ping.judge_times(asked, pings, size).items():
         checks[name] += more
@@ -104,7 +105,7 @@ def kind(host: Host) -> Kind:
 def alike(host: Host) -> Consistency:
     """One host; whatever its facts do not hold in the shape that ours have was not told."""
     facts = {**consistency_facts.facts(host), **_ports(host)}
-    return Consistency(kind(host), facts, _links(host), consistency_facts.memory(host))
+    return Consistency(kind(host), facts, consistency_facts.memory(host))
 
 
 def _links(host: Host) -> dict[str, str]:

@@ -5,12 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet.fleet_same import (
-    Consistency,
-    Kind,
-    judge,
-    judge_links,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.fleet_same import Consistency, Kind, judge
 
 LINKS = {"0000:15:00.0": "32 GT/s x16", "0000:13:00.0": "x16", "0000:25:00.0": "32 GT/s x16"}
 SETTINGS = "NCCL_IB_TC=106\nNCCL_NET_PLUGIN=none"
@@ -18,14 +13,15 @@ FACTS = {
     "fleet.driver.version": {"host": "580.105.08 open"},
     "fleet.nccl.settings": {"host": SETTINGS},
     "fleet.port.mtu": {"mlx5_0/1": "4096", "mlx5_1/1": "4096"},
+    "fleet.pci.link": LINKS,
 }
-ONE = Consistency(Kind("SYS"), FACTS, LINKS)
+ONE = Consistency(Kind("SYS"), FACTS)
 HEALTHY = {
     "driver.version host": "pass",
     "nccl.settings host": "pass",
     "port.mtu mlx5_0/1": "pass",
     "port.mtu mlx5_1/1": "pass",
-    "pci.link host": "pass",
+    **{f"pci.link {address}": "pass" for address in LINKS},
 }
 
 
@@ -39,9 +35,8 @@ def results(*hosts: Consistency, size: int = 0) -> dict[str, dict[str, str]]:
     """By host, what became of each check."""
     named = {f"n{at}": one for at, one in enumerate(hosts)}
     size = size or len(hosts)
-    links = judge_links(named, size)
     return {
-        host: {f"{one.id.removeprefix('fleet.')} {one.subject}": one.result for one in (*checks, *links[host])}
+        host: {f"{one.id.removeprefix('fleet.')} {one.subject}": one.result for one in checks}
         for host, checks in judge(named, size).items()
     }
 
@@ -56,8 +51,8 @@ def test_equal_hosts_pass_every_comparison() -> None:
         (bent("fleet.driver.version", "host", "580.95.05 open"), "driver.version host"),
         (bent("fleet.nccl.settings", "host", "NCCL_IB_TC=0"), "nccl.settings host"),
         (bent("fleet.port.mtu", "mlx5_1/1", "2048"), "port.mtu mlx5_1/1"),
-        (replace(ONE, links={**LINKS, "0000:15:00.0": "16 GT/s x16"}), "pci.link host"),
-        (replace(ONE, links={**LINKS, "0000:13:00.0": "x8"}), "pci.link host"),
+        (bent("fleet.pci.link", "0000:15:00.0", "16 GT/s x16"), "pci.link 0000:15:00.0"),
+        (bent("fleet.pci.link", "0000:13:00.0", "x8"), "pci.link 0000:13:00.0"),
     ],
 )
 def test_the_one_that_differs_is_named_and_the_others_are_not(odd: Consistency, check: str) -> None:
@@ -67,27 +62,25 @@ def test_the_one_that_differs_is_named_and_the_others_are_not(odd: Consistency, 
 
 
 def test_two_that_differ_are_unknown_for_nobody_knows_who_is_right() -> None:
-    other = replace(bent("fleet.driver.version", "host", "580.95.05"), links={**LINKS, "0000:13:00.0": "x8"})
+    driver = bent("fleet.driver.version", "host", "580.95.05").facts
+    other = replace(ONE, facts={**driver, "fleet.pci.link": {**LINKS, "0000:13:00.0": "x8"}})
     for one in results(ONE, other).values():
-        assert (one["driver.version host"], one["pci.link host"]) == ("unknown", "unknown")
+        assert (one["driver.version host"], one["pci.link 0000:13:00.0"]) == ("unknown", "unknown")
+        assert one["pci.link 0000:15:00.0"] == "pass"
         assert one["nccl.settings host"] == "pass"
 
 
 def test_a_host_that_did_not_tell_is_unknown_and_one_that_has_none_is_left_out() -> None:
     silent = bent("fleet.driver.version", "host", "")
-    without = replace(bent("fleet.driver.version", "host", None), links={})
+    without = replace(ONE, facts={**bent("fleet.driver.version", "host", None).facts, "fleet.pci.link": {}})
     found = results(ONE, silent, without)
     assert found["n0"]["driver.version host"] == "unknown"
     assert found["n1"]["driver.version host"] == "unknown"
-    assert set(found["n2"]) == set(HEALTHY) - {"driver.version host", "pci.link host"}
+    assert set(found["n2"]) == {name for name in HEALTHY if not name.startswith(("driver", "pci.link"))}
 
 
 def test_hosts_of_another_product_are_compared_apart() -> None:
-    other = replace(
-        bent("fleet.driver.version", "host", "535.1"),
-        kind=Kind("another"),
-        links={"0000:15:00.0": "16 GT/s x8"},
-    )
+    other = replace(bent("fleet.driver.version", "host", "535.1"), kind=Kind("another"))
     found = results(ONE, ONE, other)
     assert set(found["n2"].values()) == {"skip"}
     assert found["n0"] == HEALTHY
@@ -99,10 +92,14 @@ def test_a_host_that_is_alone_has_nothing_to_be_compared_with() -> None:
 
 
 def test_what_differs_is_told_with_what_the_others_have() -> None:
-    odd = replace(ONE, links={**LINKS, "0000:15:00.0": "16 GT/s x8"})
-    check = judge_links({"n0": ONE, "n1": odd, "n2": ONE}, 3)["n1"][0]
-    assert check.observed == "0000:15:00.0 16 GT/s x8 instead of 32 GT/s x16"
-    assert check.expected_from == "fleet 2/3"
+    odd = bent("fleet.pci.link", "0000:15:00.0", "16 GT/s x8")
+    (check,) = (one for one in judge({"n0": ONE, "n1": odd, "n2": ONE}, 3)["n1"] if one.result == "fail")
+    assert (check.observed, check.expected, check.expected_from) == ("16 GT/s x8", "32 GT/s x16", "fleet 2/3")
+
+
+def test_a_link_that_the_host_lacks_is_another_checks() -> None:
+    """A GPU that is gone is counted."""
+    assert "fail" not in results(ONE, bent("fleet.pci.link", "0000:13:00.0", None), ONE)["n1"].values()
 
 
 def test_of_many_settings_those_are_shown_that_differ() -> None:
