@@ -10,6 +10,7 @@ from .._slurm import hostlist
 from .diagnosis import Diagnosis
 from .finding import Finding, Unlooked
 from .rank import Cause
+from .table import effects
 
 MOST = 10
 _SHOWN = 3
@@ -56,7 +57,7 @@ def _cause(cause: Cause, hosts: Collection[str]) -> list[str]:
     lines = [
         f"{cause.rank}. {cause.title} [{cause.id}, {cause.confidence}]",
         f"   where:    {_hosts(cause.hosts)}{count}{about}",
-        f"   costs:    {cause.costs}: {_share(cause)}",
+        f"   costs:    {cause.costs}{_share(cause)}",
     ]
     for number, finding in enumerate(cause.evidence[:_SHOWN]):
         lines.append(f"   {'evidence:' if not number else '         '} {_said(finding)}")
@@ -79,8 +80,10 @@ def _cause(cause: Cause, hosts: Collection[str]) -> list[str]:
 
 def _share(cause: Cause) -> str:
     if cause.loss >= 1:
-        return "all of it"
-    return f"{'' if cause.computed else 'about '}{100 * cause.loss:.3g} % of the bandwidth" + (
+        return ": all of it"
+    if not cause.computed and not effects()[cause.effect].bandwidth:
+        return ""
+    return f": {'' if cause.computed else 'about '}{100 * cause.loss:.3g} % of the bandwidth" + (
         "" if cause.computed else " (typical)"
     )
 

@@ -18,12 +18,14 @@ CONFIDENCE = ("sure", "likely", "possible")
 @dataclass(frozen=True)
 class Effect:
     """What a cause does to a job. ``says``: in the operator's words. ``loss``: the share of a job's
-    bandwidth between nodes that is gone, 0 to 1; ``source``: where that is from."""
+    bandwidth between nodes that is gone, 0 to 1; ``source``: where that is from. Without ``bandwidth``
+    it is no such share, and only puts causes in order."""
 
     id: str
     says: str
     loss: float
     source: str
+    bandwidth: bool = True
 
 
 @dataclass(frozen=True)

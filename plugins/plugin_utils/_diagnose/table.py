@@ -40,7 +40,8 @@ _FIXES: Mapping[str, _Keys] = {
     "look": {"look": str, "otherwise": str, "hands": str},
 }
 _FIX_HAS = {"run": ("run", "act"), "look": ("look", "hands")}
-_EFFECT: _Keys = {"says": str, "loss": float, "source": str}
+_EFFECT: _Keys = {"says": str, "loss": float, "source": str, "bandwidth": bool}
+_EFFECT_HAS = ("says", "loss", "source")
 _ACT: _Keys = {"says": str, "drains": bool, "undo": str}
 _TABLE: _Keys = {"order": list, "effects": dict, "acts": dict, "shows_as": dict}
 CONVERGE = "converge"
@@ -57,7 +58,7 @@ def effects() -> dict[str, Effect]:
     """What causes do to jobs, by name."""
     found = {}
     for name, raw in _table()["effects"].items():
-        found[str(name)] = Effect(str(name), **_checked(raw, _EFFECT, _EFFECT, f"{TABLE}: effects.{name}"))
+        found[str(name)] = Effect(str(name), **_checked(raw, _EFFECT, _EFFECT_HAS, f"{TABLE}: effects.{name}"))
     return found
 
 

@@ -82,6 +82,11 @@ def test_a_usual_price_says_that_it_is_one() -> None:
     assert "about 50 % of the bandwidth (typical)" in text(acs)
 
 
+def test_what_costs_no_bandwidth_has_no_share_of_it() -> None:
+    dead = Check("fabric.sm.answers", "ibsim0/1", "fail", "error", "nobody", "a master", "capability")
+    assert "   costs:    jobs may abort or stall on it\n" in text(dead)
+
+
 @pytest.mark.parametrize("words", ["\x1b[2J\x1b[1;31mred", "line\nfeed\r\n1. forged", "\x9bx", "a\x00b"])
 def test_foreign_words_can_neither_draw_nor_forge_a_line(words: str) -> None:
     odd = replace(SLOW, observed=words, cause=words, subject=words)
