@@ -93,18 +93,6 @@ def test_what_was_brought_and_taken_away_is_found_by_all_three(ready: Box) -> No
     assert status == 0, text
 
 
-def test_a_link_in_the_place_of_nccl_conf_is_found(ready: Box) -> None:
-    ready.root("node1", "mv /etc/nccl.conf /root/ && ln -s /nowhere /etc/nccl.conf")
-    try:
-        status, text = judge(ready)
-        assert status != 0
-        assert "stack.files.ours host: /etc/nccl.conf is a link to /nowhere" in text, text
-    finally:
-        ready.root("node1", "rm /etc/nccl.conf && mv /root/nccl.conf /etc/")
-    status, text = judge(ready)
-    assert status == 0, text
-
-
 def test_a_lock_of_another_matrix_is_told(ready: Box) -> None:
     lock = ready.rig.state / "stack.lock.yml"
     text = lock.read_text()
