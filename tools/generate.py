@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write the generated parts of the documentation, or with --check say which are stale."""
+"""Write what is generated: the documentation's parts and the rows for nodes; with --check say what is stale."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "collections"))
+
+from tools import rows
+
+CHECK = "--check" in sys.argv[1:]
+# First of all: the tables below are made of it.
+if rows.bring(check=CHECK):
+    sys.exit(1)
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import BOARDS
 from ansible_collections.ibready.cluster.plugins.module_utils._data.gpus import GPUS
@@ -135,7 +142,7 @@ def main() -> int:
     for name in gauntlet.LANGUAGES:
         wanted[ROOT / name] = rigs.in_readme(ROOT / name, gauntlet.render(ROOT / name))
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
-    if "--check" in sys.argv[1:]:
+    if CHECK:
         for path in stale:
             print(f"{path.relative_to(ROOT)} is stale; run ./run docs", file=sys.stderr)
         return 1 if stale else 0
