@@ -60,14 +60,15 @@ class _Empty:
 
 
 def _without_rows(path: Path) -> types.ModuleType:
-    """The module of the tables as it is without a row: what is wrong in one cannot keep it from being imported."""
+    """The module of the tables as it is without a row: what is wrong in one, of its neighbours as well, ends no import."""
 
-    def lend(name: str, *words: Any) -> Any:
-        return (
-            types.SimpleNamespace(**dict.fromkeys(words[2], _Empty()))
-            if name == ROWS.name
-            else __import__(name, *words)
-        )
+    def lend(name: str, inside: Any = None, local: Any = None, names: Any = (), level: int = 0) -> Any:
+        if level != 1:
+            return __import__(name, inside, local, names, level)
+        if name == ROWS.name:
+            return types.SimpleNamespace(**dict.fromkeys(names, _Empty()))
+        near = {one: _without_rows(path.with_name(f"{one}.py")) for one in ([name] if name else names)}
+        return near[name] if name else types.SimpleNamespace(**near)
 
     package = "ansible_collections.ibready.cluster.plugins.module_utils._data"
     made = types.ModuleType(f"{package}.{path.stem} without rows")

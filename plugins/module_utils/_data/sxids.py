@@ -9,12 +9,8 @@ from .._ground.table import load_by_key
 from ._rows import sxids as rows
 
 HARMLESS = "harmless"  # nothing to do about it
-NOTABLE = "notable"  # worth a warning
 FATAL = "fatal"  # the link, and the GPU at its end, is lost
 ALWAYS_FATAL = "always fatal"  # the whole fabric is lost until everything was reset
-
-SOURCE = "NVIDIA fabric manager user guide, tables of SXid errors"
-CONFIDENCE = "medium"
 
 
 @dataclass(frozen=True)
