@@ -58,8 +58,8 @@ def checks() -> str:
 
 def profiles() -> str:
     """docs/profiles.md from the tables of GPUs and boards."""
-    text = ["# Hardware profiles", "", _NOTE, "Sources: `plugins/module_utils/_data/boards.py` and"]
-    text += ["`gpus.py`. A profile is recognised from the PCI bus, or named by"]
+    text = ["# Hardware profiles", "", _NOTE, "Sources: `plugins/module_utils/_data/boards.yml` and"]
+    text += ["`gpus.yml`. A profile is recognised from the PCI bus, or named by"]
     text += ["`ibready_expect.profile`. What it promises is the expectation `profile NAME`, below"]
     text += ["the inventory's own. Confidence: confirmed (read in a source), medium (one secondary"]
     text += [
@@ -110,7 +110,7 @@ def profiles() -> str:
 def kernel_args() -> str:
     """docs/kernel-args.md from the table of kernel arguments."""
     text = ["# Kernel arguments", "", _NOTE]
-    text += ["Source: `plugins/module_utils/_data/kernel_args.py`. What the words `auto` and `sriov`"]
+    text += ["Source: `plugins/module_utils/_data/kernel_args.yml`. What the words `auto` and `sriov`"]
     text += ["in `host_tuning_kernel_args` stand for on a host with a GPU or an HCA. Confidence:"]
     text += ["confirmed (read in a source), medium (one secondary source, or inferred).", ""]
     text += ["| word | argument | on | why | source (confidence) |", "|---|---|---|---|---|"]

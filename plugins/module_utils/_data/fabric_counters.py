@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Error counters of InfiniBand ports, as ibqueryerrors names them. Data only.
-
-They count since somebody last cleared them, so a small number says little: ``above`` is what a
-port may show without being named. Source of the numbers: the thresholds that infiniband-diags
-proposes in its error_thresholds file (confirmed); of the widths: PortCounters of the InfiniBand
-architecture specification, volume 1 (confirmed).
-"""
+"""Error counters of InfiniBand ports, as ibqueryerrors names them (fabric_counters.yml)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from .._ground.table import load_by_key
+from ._rows import fabric_counters as rows
 
 SYMBOL_ERRORS = "fabric.link.symbol_errors"
 DROPS = "fabric.link.drops"
@@ -27,33 +24,7 @@ class Counter:
     means: str
 
 
-COUNTERS = {
-    "SymbolErrorCounter": Counter(
-        SYMBOL_ERRORS, 10, 16, "bits arrive wrong: a dirty, bent or failing cable or transceiver"
-    ),
-    "LinkErrorRecoveryCounter": Counter(DROPS, 10, 8, "the link had to train again while it was in use"),
-    "LinkDownedCounter": Counter(DROPS, 10, 8, "the link went down: a loose cable, a dying transceiver, or restarts"),
-    "PortRcvErrors": Counter(RECEIVE_ERRORS, 10, 16, "packets arrived damaged: cable, transceiver or the port itself"),
-    "PortRcvRemotePhysicalErrors": Counter(
-        RECEIVE_ERRORS, 100, 16, "a link further away damaged them; look there, not at this port"
-    ),
-    "LocalLinkIntegrityErrors": Counter(
-        RECEIVE_ERRORS, 10, 4, "so many errors at once that the link counted as unreliable"
-    ),
-    "ExcessiveBufferOverrunErrors": Counter(
-        RECEIVE_ERRORS, 10, 4, "the other end sent more than it had credits for: faulty hardware"
-    ),
-    "PortXmitDiscards": Counter(
-        DISCARDS, 100, 16, "packets waited too long and were thrown away: congestion or a dead end"
-    ),
-    "PortXmitConstraintErrors": Counter(DISCARDS, 100, 8, "partition or raw-packet rules forbade sending them"),
-    "PortRcvConstraintErrors": Counter(DISCARDS, 100, 8, "partition or raw-packet rules forbade taking them"),
-    "VL15Dropped": Counter(DISCARDS, 100, 16, "management packets came faster than the port could take them"),
-    # A switch drops what it would have to send back to where it came from: multicast does that.
-    "PortRcvSwitchRelayErrors": Counter("", 0, 16, "no fault by itself"),
-    # Ticks in which a packet waited for credits: what a busy fabric does.
-    "PortXmitWait": Counter("", 0, 32, "no fault by itself"),
-}
+COUNTERS: dict[str, Counter] = load_by_key(Counter, rows.COUNTERS)
 # What damaged bits and packets are counted by: where both are full, new damage stays unseen.
 DAMAGE = ("SymbolErrorCounter", "PortRcvErrors")
 CHECKS = (SYMBOL_ERRORS, DROPS, RECEIVE_ERRORS, DISCARDS)
