@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What providers' own instructions set on their hosts, and so raises no doubt there. Data only; confirmed.
-
-A row is for hosts whose DMI vendor begins with ``vendor``; another release of the instructions is another text in it.
-"""
+"""What providers' own instructions set on their hosts, and so raises no doubt there (nccl_recommended.yml)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from .._ground.table import load
+from ._rows import nccl_recommended as rows
 
 
 @dataclass(frozen=True)
@@ -16,24 +16,7 @@ class Recommended:
     source: str
 
 
-RECOMMENDED = (
-    Recommended(
-        "Oracle",
-        ("NCCL_CUMEM_ENABLE=0", "NCCL_ALGO=Ring"),
-        "oracle-quickstart/oci-hpc, samples/gpu; oracle-quickstart/oci-hpc-oke, manifests/nccl-tests",
-    ),
-    Recommended(
-        "Google",
-        (
-            *("NCCL_ALGO=Ring", "NCCL_ALGO=Ring,Tree", "NCCL_PROTO=Simple", "NCCL_P2P_PXN_LEVEL=0"),
-            "NCCL_DYNAMIC_CHUNK_SIZE=524288",
-        ),
-        "GoogleCloudPlatform/container-engine-accelerators, gpudirect-tcpx; MaxText, configs/a3_plus",
-    ),
-    Recommended(
-        "Amazon EC2", ("NCCL_PROTO=simple",), "aws/sagemaker-training-toolkit, 9a5ed9f: EFA delivers in any order"
-    ),
-)
+RECOMMENDED: tuple[Recommended, ...] = load(Recommended, rows.RECOMMENDED)
 
 
 def recommended(vendor: str) -> frozenset[str]:
