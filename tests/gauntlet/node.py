@@ -81,7 +81,7 @@ class Node:
     title: str
     product: str = ""
     vendor: str = "Supermicro"
-    gpu: str = ""  # Gpu.model of _data/gpus.py
+    gpu: str = ""  # Gpu.model of _data/gpus.yml
     gpu_name: str = ""  # as nvidia-smi prints it
     gpu_device: str = ""
     memory_mib: int = 81559

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How fast a sound link, host and fabric are at least, as those say who test theirs. Data only.
-
-Each floor is the lowest that anybody is known to call good, for a floor that fails a sound link
-teaches people to ignore it. ``source``/``confidence`` as in gpus.py. Where nobody published one
-there is none: the site sets it (``bench_floors``), or the baseline tells.
-"""
+"""How fast a sound link, host and fabric are at least, as those say who test theirs (bench.yml)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from .._ground.table import load_by_key
+from ._rows import bench as rows
 
 # The tests of perftest by our names, with the program of each.
 WRITE_BW, WRITE_BW_GPU, READ_LAT, SEND_LAT = "write_bw", "write_bw_gpu", "read_lat", "send_lat"
@@ -32,25 +30,9 @@ class Floor:
     confidence: str
 
 
-_AZURE = "Azure/azurehpc-health-checks 0e0a1ac"
 _OCI = "oracle-quickstart/oci-hpc b5285a68, active health check"
 
-# Gb/s that ib_write_bw has to reach on a port of so many Gb/s.
-BANDWIDTH_GBPS = {
-    100.0: Floor(
-        "a port of 100 Gb/s",
-        92.0,
-        "NVIDIA/deepops, RoCE guide: 92.4 Gb/s on two DGX-1 is what to expect; OCI asks for 96",
-        "medium",
-    ),
-    200.0: Floor("a port of 200 Gb/s", 180.0, f"{_AZURE}, ND A100 v4; OCI asks for 192", "confirmed"),
-    400.0: Floor(
-        "a port of 400 Gb/s",
-        360.0,
-        f"{_AZURE}, ND H200 v5; 380 on ND H100 v5, OCI asks for 384, imbue for 720 both ways",
-        "confirmed",
-    ),
-}
+BANDWIDTH_GBPS: dict[float, Floor] = load_by_key(Floor, rows.BANDWIDTH_GBPS)
 
 # Microseconds that a message of 2 bytes may take, on a port of 100 Gb/s or more. imbue asks for 4.2
 # of ib_write_lat, whose 99th percentile it takes; reading goes there and back.
@@ -59,13 +41,7 @@ LATENCY_FROM_GBPS = 100.0
 
 # GB/s of bus bandwidth that all_reduce_perf has to reach on one host with eight of them.
 NODE_GPUS = 8
-NODE_GBPS = {
-    "A100 SXM4": Floor("eight A100 SXM4", 185.0, f"{_OCI}; Azure asks for 228", "confirmed"),
-    "H100 SXM5": Floor("eight H100 SXM5", 440.0, f"{_OCI}; Azure asks for 460", "confirmed"),
-    "H200 SXM": Floor("eight H200 SXM", 431.0, f"{_AZURE}, ND H200 v5; OCI asks for 440", "confirmed"),
-    "B200 SXM": Floor("eight B200 SXM", 440.0, _OCI, "confirmed"),
-    "B300 SXM6": Floor("eight B300 SXM6", 800.0, _OCI, "confirmed"),
-}
+NODE_GBPS: dict[str, Floor] = load_by_key(Floor, rows.NODE_GBPS)
 
 # What stands out. A modified z-score above 3.5 is an outlier: B. Iglewicz, D. Hoaglin, "How to
 # Detect and Handle Outliers" (1993), as in NIST/SEMATECH's handbook, 1.3.5.17.
@@ -79,17 +55,7 @@ TOLERANCE = 0.05
 # Fewer equal pairs say nothing of what is usual: with four, two bad ones move the median itself.
 EQUALS = 5
 
-# Programs that hold RDMA devices or GPUs open and are no jobs, as the kernel cuts their names.
-# Source: rdma-core and opensm packages of Debian 13, NVIDIA's driver and DCGM packages, what their
-# units start. Confidence: confirmed for the former, recalled for NVIDIA's.
-DAEMONS = frozenset(
-    (
-        *("opensm", "ibacm", "srp_daemon", "rdma-ndd", "iwpmd", "sharpd", "ibping"),
-        *("nvidia-persiste", "nv-fabricmanage", "nv-hostengine", "nvlsm"),
-    )
-)
+DAEMONS: frozenset[str] = frozenset(rows.DAEMONS)
 
-# Where nccl-tests is looked for besides PATH; it has no package of the distributions.
-# Source: its README (build/), Azure's HPC images (/opt/nccl-tests). Confidence: medium.
-NCCL_TESTS = ("/opt/nccl-tests/build", "/opt/nccl_tests/build", "/usr/local/nccl-tests/build")
+NCCL_TESTS: tuple[str, ...] = rows.NCCL_TESTS
 NCCL_PROGRAM = "all_reduce_perf"

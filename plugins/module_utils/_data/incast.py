@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an incast shows in the counters of its ports, by driver, and what makes a port full. Data only.
+"""What an incast shows in the counters of its ports, by driver, and what makes a port full (incast.yml).
 
 Loss is told by the counters of roce_counters. Names are keys as a look at a port has them: those of
-`ethtool -S` with its words before them, {} for the priority. ``source``/``confidence`` as in gpus.py.
+`ethtool -S` with its words before them, {} for the priority.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._ground.table import load_by_key
+from ._rows import incast as rows
 from .roce_counters import COUNTERS, ETHTOOL, HW, LOSS, PRIORITY
 
 # Of a directory beside hw_counters: bytes that the port received by RDMA, divided by four.
@@ -29,12 +31,8 @@ CNP_FEW = 100
 # Source: inferred. Confidence: medium.
 LEAST = 0.05
 
-# Counters of loss that tell of the wire, and those that tell of a host that took too long: no flow control helps.
-# Source: their meaning in roce_counters. Confidence: confirmed.
-WIRE = frozenset(("rx_crc_errors_phy", "rx_symbol_err_phy", "rx_icrc_encapsulated", "rx_roce_errors"))
-BEHIND = frozenset(
-    ("out_of_buffer", "rx_out_of_buffer", "rnr_nak_retry_err", "rnr_naks_rcvd", "req_rnr_retries_exceeded")
-)
+WIRE: frozenset[str] = frozenset(rows.WIRE)
+BEHIND: frozenset[str] = frozenset(rows.BEHIND)
 
 
 @dataclass(frozen=True)
@@ -63,57 +61,8 @@ def _e(name: str) -> str:
     return f"{ETHTOOL} {name}"
 
 
-NAMES = {
-    # Those of pauses by priority are there only where flow control is on in that priority.
-    "mlx5_core": Names(
-        paused=_e("rx_prio{}_pause"),
-        pauses=_e("tx_prio{}_pause"),
-        plain=_e("rx_global_pause"),
-        every=_e("rx_pause_ctrl_phy"),
-        arrived=_e("rx_prio{}_bytes"),
-        left=_e("tx_prio{}_bytes"),
-        marked=("np_ecn_marked_roce_packets",),
-        told=("np_cnp_sent",),
-        slowed=("rp_cnp_handled",),
-        ignored=("rp_cnp_ignored",),
-        source="kernel: Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst; "
-        "drivers/infiniband/hw/mlx5/counters.c",
-    ),
-    # Releases of the driver outside the kernel have mlx5's names for CNPs and marks.
-    "bnxt_en": Names(
-        paused=_e("rx_pfc_ena_frames_pri{}"),
-        pauses=_e("tx_pfc_ena_frames_pri{}"),
-        arrived=_e("rx_bytes_pri{}"),
-        left=_e("tx_bytes_pri{}"),
-        received=("rx_roce_good_bytes", "rx_roce_only_bytes"),
-        marked=("rx_ecn_marked_pkts", "np_ecn_marked_roce_packets"),
-        told=("tx_cnp_pkts", "np_cnp_sent", "np_cnp_pkts"),
-        slowed=("rx_cnp_pkts", "rp_cnp_handled"),
-        source="kernel: drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c, drivers/infiniband/hw/bnxt_re/"
-        "hw_counters.c (names); AMD's rccl-tests, its collector of counters (both homes, second names)",
-        confidence="medium",
-    ),
-    "ionic": Names(
-        paused=_e("frames_rx_pripause{}"),
-        pauses=_e("frames_tx_pripause{}"),
-        received=("rx_rdma_ucast_bytes",),
-        marked=("rx_rdma_ecn_pkts",),
-        told=("tx_rdma_cnp_pkts",),
-        slowed=("rx_rdma_cnp_pkts",),
-        source="AMD's rccl-tests, its collector of counters (names)",
-        confidence="medium",
-    ),
-    # Its pauses by priority have no published meaning that was found.
-    "irdma": Names(
-        marked=("RxECNMrkd",),
-        told=("cnpSent",),
-        slowed=("cnpHandled",),
-        source="kernel: drivers/infiniband/hw/irdma/verbs.c (names)",
-        confidence="medium",
-    ),
-}
-# How else the functions of a driver may be bound, by their PCI driver.
-SAME = {"bnxt_re": "bnxt_en", "ice": "irdma", "i40e": "irdma", "idpf": "irdma"}
+NAMES: dict[str, Names] = load_by_key(Names, rows.NAMES)
+SAME: dict[str, str] = rows.SAME
 
 
 def names_of(driver: str) -> Names:

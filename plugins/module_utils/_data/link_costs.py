@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What links cost a collective operation of NCCL: latencies, and shares of a line's rate. Data only.
 
-``source``/``confidence`` as in gpus.py; "measured" is the median of those published tables of
+``source``/``confidence`` as in gpus.yml; "measured" is the median of those published tables of
 tests/unit/nccl_tables which are not held out. No constant is of one table or one site.
 """
 
@@ -19,7 +19,7 @@ RDMA, EFA, TCPX, TCP = "rdma", "efa", "tcpx", "tcp"
 class Generation:
     """What a GPU generation gets of its NVLink.
 
-    ``ring``: share of a GPU's NVLink rate (as gpus.py has it) that the bus bandwidth of a ring reaches.
+    ``ring``: share of a GPU's NVLink rate (as gpus.yml has it) that the bus bandwidth of a ring reaches.
     ``nvls``: the same for reductions within the switch, of the bytes of the operation (not of bus bandwidth);
     0 without. ``tree``: GB/s of a channel of a tree over one host, two hosts, and more.
     """

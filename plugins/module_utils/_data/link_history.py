@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How often a link may go down, over hours and days, and the kernel's words for it. Data only.
+"""How often a link may go down, over hours and days, and the kernel's words for it (link_history.yml).
 
 A link goes down and comes back when its driver starts, its interface is configured, its switch
-restarts, or somebody reseats a cable. ``source``/``confidence`` as in gpus.py.
+restarts, or somebody reseats a cable. ``source``/``confidence`` as in gpus.yml.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from .._ground.table import load
+from ._rows import link_history as rows
 
 HOUR_S, DAY_S = 3600.0, 86400.0
 
@@ -40,21 +43,6 @@ class Word:
     up: bool = False
 
 
-_AT = r"(?P<address>[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])"
-_NETDEV = r"(?P<netdev>[A-Za-z][\w.-]{0,14})"
-_DEVICE = r"(?P<device>[A-Za-z][\w.-]{0,39})"
-# Sources: drivers/infiniband/core/cache.c (Linux 6.14), mlx5's events.c and en_main.c, mlx4's
-# en_netdev.c, bnxt and Intel's drivers, net/ipv6/addrconf.c (confirmed).
-WORDS = (
-    Word("port", rf"\b{_AT} {_DEVICE}: Port: (?P<port>\d{{1,3}}) Link DOWN\b"),
-    Word("port up", rf"\b{_AT} {_DEVICE}: Port: (?P<port>\d{{1,3}}) Link ACTIVE\b", up=True),
-    Word("cable", rf"\b{_AT}: Port module event: module \d{{1,3}}, Cable unplugged"),
-    Word("cable up", rf"\b{_AT}: Port module event: module \d{{1,3}}, Cable plugged", up=True),
-    Word("interface", rf"\b{_AT}:? {_NETDEV}:? (?:\([^)]{{0,40}}\))?:? ?(?:NIC )?Link (?:is )?down\b"),
-    Word("interface up", rf"\b{_AT}:? {_NETDEV}:? (?:\([^)]{{0,40}}\))?:? ?(?:NIC )?Link (?:is )?up\b", up=True),
-    Word("interface", rf"\bmlx4_en: {_NETDEV}: Link down\b"),
-    Word("interface up", rf"\bmlx4_en: {_NETDEV}: Link up\b", up=True),
-    Word("ready", rf"\bADDRCONF\(NETDEV_(?:CHANGE|UP)\): {_NETDEV}: link becomes ready", up=True),
-)
+WORDS: tuple[Word, ...] = load(Word, rows.WORDS)
 # What every one of them has, to leave all other lines out.
 ANY = r"[Ll]ink|[Cc]able"

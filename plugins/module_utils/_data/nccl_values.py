@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What NCCL takes as the value of a variable, where that is not any text. Data only.
 
-Numbers and words are in nccl_spans.py and nccl_words.py. Sources: NCCL's source by release tag; the
+Numbers and words are in nccl_spans and nccl_words. Sources: NCCL's source by release tag; the
 reading of numbers was tried with the shipped libraries. Confirmed, unless it says otherwise.
 """
 

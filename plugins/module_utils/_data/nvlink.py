@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """NVLink fabrics: what nvidia-smi calls their states, and where their services keep things.
 
-Data only. ``confidence`` as in gpus.py.
+Data only. ``confidence`` as in gpus.yml.
 """
 
 from __future__ import annotations
 
 # What nvidia-smi prints for a link at full rate is one number per generation; less is a slow link.
-# source: nvidia-smi nvlink outputs of the field (see gpus.py); confirmed.
+# source: nvidia-smi nvlink outputs of the field (see gpus.yml); confirmed.
 RATE_FLOOR = 0.99
 
 # GPUs that register with the fabric; older ones with NVSwitches show N/A.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernel modules of RDMA and of GPUs: which do what. Data only.
 
-``source``/``confidence`` as in gpus.py.
+``source``/``confidence`` as in gpus.yml.
 """
 
 from __future__ import annotations

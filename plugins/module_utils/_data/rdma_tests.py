@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._ground.table import load_by_key
+from ._rows import rdma_tests as rows
+
 # The tests by our names, in the order in which they are put: small messages before large ones, the
 # connection manager last, for it is the one that takes long to give up.
 VERBS, LATENCY, BANDWIDTH, CM = "verbs", "latency", "bandwidth", "cm"
@@ -22,12 +25,7 @@ class Program:
     el_package: str
 
 
-PROGRAMS = {
-    VERBS: Program("ibv_rc_pingpong", "ibverbs-utils", "libibverbs-utils"),
-    LATENCY: Program("ib_send_lat", "perftest", "perftest"),
-    BANDWIDTH: Program("ib_write_bw", "perftest", "perftest"),
-    CM: Program("rping", "rdmacm-utils", "librdmacm-utils"),
-}
+PROGRAMS: dict[str, Program] = load_by_key(Program, rows.PROGRAMS)
 
 # Where a test runs: on the host as root, in a container as root, in a container as another user.
 HOST, ROOT, USER = "host", "root", "user"
@@ -87,42 +85,4 @@ GID, PORT, LOST, REFUSED, DAMAGED, NO_SERVER = (
 # These lie at the end that says so; of the others either end may be the one to blame.
 LOCAL = (NO_PROVIDER, NO_DEVICE, NOT_OPENED, MEMLOCK, GID, PORT)
 
-# Which words tell which kind, the surest first. Sources: rdma-core 44 to 56
-# (libibverbs/examples/rc_pingpong.c, librdmacm/examples/rping.c, libibverbs/init.c, cma.c) and
-# perftest 4.5 to 25.01 (perftest_resources.c, perftest_communication.c); confirmed by their texts,
-# and those of tests/unit/rdma_logs by faults that were planted on soft RoCE.
-WORDS = (
-    (DAMAGED, r"invalid data in page|data mismatch"),
-    (NO_PROVIDER, r"no userspace device-specific driver|couldn't load driver"),
-    (
-        MEMLOCK,
-        r"(?i)couldn't register MR|reg_mr failed|couldn't allocate MR|failed to create mr|"
-        r"cannot allocate memory|RLIMIT_MEMLOCK",
-    ),
-    (
-        NOT_OPENED,
-        r"(?i)couldn't get context for|unable to open /dev/infiniband|"
-        r"RDMA CM event channel|rdma_create_event_channel|"
-        r"rdma_create_id: (?:no such file|permission)",
-    ),
-    (
-        NO_DEVICE,
-        r"(?i)IB device \S+ not found|no IB devices found|failed to get IB devices list|"
-        r"did not detect devices|unable to find the Infiniband/RoCE device|"
-        r"no RDMA devices|rdma_create_id: no such device|rdma_bind_addr: no such device|"
-        r"RDMA_CM_EVENT_ADDR_ERROR",
-    ),
-    (GID, r"(?i)can't read sgid|failed to modify QP|unable to connect the HCA|GID types"),
-    (PORT, r"(?i)couldn't get (?:port info|local LID)|couldn't set the link layer"),
-    (
-        LOST,
-        r"(?i)retry counter exceeded|\bstatus 12\b|syndrom 0x81|RDMA_CM_EVENT_UNREACHABLE|"
-        r"RDMA_CM_EVENT_ROUTE_ERROR|error -110",
-    ),
-    (REFUSED, r"RDMA_CM_EVENT_REJECTED"),
-    (
-        NO_SERVER,
-        r"(?i)couldn't connect to|unable to init the socket|couldn't read remote address|"
-        r"(?:client|server) (?:read|write)|no route to host|connection refused",
-    ),
-)
+WORDS: tuple[tuple[str, str], ...] = rows.WORDS
