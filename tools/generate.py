@@ -139,8 +139,9 @@ def main() -> int:
     for spec in sorted(ROOT.glob("roles/*/meta/argument_specs.yml")):
         role = spec.parents[1]
         wanted[role / "README.md"] = role_readme.render(role)
-    for name in gauntlet.LANGUAGES:
-        wanted[ROOT / name] = rigs.in_readme(ROOT / name, gauntlet.render(ROOT / name))
+    wanted[gauntlet.PAGE] = gauntlet.render()
+    for name in rigs.READMES:
+        wanted[ROOT / name] = rigs.in_readme(ROOT / name)
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     if CHECK:
         for path in stale:

@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "collections"))
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 
 _KEPT = ROOT / "tests/rigs"
-_SUM = re.compile(r"(<!-- rigs -->\n).*?\n(<!-- /rigs -->)", re.DOTALL)
+_SUM = re.compile(r"(<!-- rigs -->\n).*?(<!-- /rigs -->)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -101,26 +101,26 @@ def _counts(states: Mapping[str, str]) -> tuple[int, int, int]:
     return real, stand_in, never
 
 
-# In each README, by the number of files and their counts, and the number of checks and theirs.
-_TOTALS = {
+# In each README, by the number of checks, and how many of them judged something real.
+READMES = {
     "README.md": (
-        "ibready has not yet seen a real HCA; of real GPUs it has seen the output and jobs of one H200. Of {0} install"
-        " task files, {1} ran on something real, {2} only on stand-ins, {3} never. Of {4} checks, {5} judged"
-        " something real, {6} only stand-ins: [docs/simulated.md](docs/simulated.md)."
+        "**Status: it has never run on a real HCA; of real GPUs it has seen the output and jobs of one H200.** Of {0}"
+        " checks, {1} judged something real, the others simulated hardware alone"
+        " ([docs/testing.md](docs/testing.md)). So start with a verify: it changes nothing."
     ),
     "README.zh-CN.md": (
-        "尚未见过真实的 HCA；真实的 GPU 只见过一块 H200 的输出与作业。"
-        "{0} 个安装任务文件中，{1} 个在真实环境上运行过，{2} 个只用过替身，{3} 个从未运行；"
-        "{4} 项检查中，{5} 项判断过真实的东西，{6} 项只用过替身：[docs/simulated.md](docs/simulated.md)。"
+        "**现状：从未在真实的 HCA 上运行过；真实的 GPU 只见过一块 H200 的输出与作业。**"
+        "{0} 项检查中，{1} 项判断过真实的东西，其余只见过模拟硬件（[docs/testing.md](docs/testing.md)）。"
+        "所以请从 verify 开始，它不做任何改动。"
     ),
 }
 
 
-def in_readme(path: Path, text: str) -> str:
+def in_readme(path: Path) -> str:
     """A README's text with its sum."""
-    files, checks = _states({rig.name: seen(rig.name) for rig in RIGS})
-    told = _TOTALS[path.name].format(len(files), *_counts(files), len(checks), *_counts(checks))
-    text, sums = _SUM.subn(lambda found: f"{found[1]}{told}\n{found[2]}", text)
+    _, checks = _states({rig.name: seen(rig.name) for rig in RIGS})
+    told = READMES[path.name].format(len(checks), _counts(checks)[0])
+    text, sums = _SUM.subn(lambda found: f"{found[1]}{told}\n{found[2]}", path.read_text())
     if sums != 1:
         raise ValueError(f"{path.name}: {sums} places of the sum of what is simulated, not one")
     return text

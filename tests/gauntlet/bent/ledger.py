@@ -146,7 +146,7 @@ def line(each: Row) -> str:
 
 
 def summary(rows: Iterable[Row]) -> str:
-    """How much is found, by area: the README shows it."""
+    """How much is found, by area: docs/testing.md shows it."""
     by_area: dict[str, list[Row]] = defaultdict(list)
     for each in rows:
         by_area[each.area].append(each)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Chinese README has the commands, links, names and numbers of the English one."""
+"""The Chinese README has the commands, links and names of the English one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def typed(one: Page) -> list[tuple[str, str]]:
 
 
 def test_the_blocks_of_code_are_the_same_in_the_same_order() -> None:
-    assert len(typed(ENGLISH)) > 10
+    assert len(typed(ENGLISH)) > 7
     assert typed(CHINESE) == typed(ENGLISH)
 
 
@@ -40,11 +40,6 @@ def test_the_headings_and_tables_are_as_many() -> None:
     for mark in ("# ", "## ", "### ", "| "):
         count = [sum(line.startswith(mark) for line in one.prose.splitlines()) for one in (ENGLISH, CHINESE)]
         assert count[0] == count[1], mark
-
-
-def test_the_numbers_of_the_gauntlet_are_the_same() -> None:
-    rows = [[re.findall(r"\| ([\d-]+) (?=\|)", line) for line in one.prose.splitlines()] for one in (ENGLISH, CHINESE)]
-    assert [row for row in rows[0] if row] == [row for row in rows[1] if row]
 
 
 @pytest.mark.parametrize("line", [one for one in CHINESE.prose.splitlines() if len(one) > 80])

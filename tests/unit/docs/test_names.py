@@ -37,11 +37,11 @@ def test_a_lost_path_is_found(tmp_path: Path) -> None:
     assert _lost(page(tmp_path / "a.md")) == ["docs/gone.md"]
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/README.md", "docs/architecture.md"])
+@pytest.mark.parametrize("name", ["docs/scope.md", "docs/README.md", "docs/architecture.md"])
 def test_every_role_is_named(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
-    # README.md tells what is changed on a host.
-    needed = [role for role in known.ROLES if name != "README.md" or role != "kubernetes_rdma"]
+    # docs/scope.md tells what is changed on a host.
+    needed = [role for role in known.ROLES if name != "docs/scope.md" or role != "kubernetes_rdma"]
     assert [role for role in needed if not re.search(rf"\b{role}\b", text)] == []
 
 

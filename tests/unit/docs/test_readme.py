@@ -18,7 +18,7 @@ READMES = [page(ROOT / name) for name in ("README.md", "README.zh-CN.md")]
 GLOSSARY = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
 VARIABLES = (ROOT / "docs/variables.md").read_text(encoding="utf-8")
 _HEAD = re.compile(r"^## ", re.MULTILINE)
-_ROW = re.compile(r"^\| \[`(\w+)`\]\(docs/variables\.md#([\w-]+)\) \|", re.MULTILINE)
+_ROW = re.compile(r"^\| \[`(\w+)`\]\(variables\.md#([\w-]+)\) \|", re.MULTILINE)
 
 
 def text_of(readme: Page) -> str:
@@ -31,6 +31,11 @@ def test_what_was_never_seen_stands_before_the_first_heading(readme: Page) -> No
     assert "<!-- rigs -->" in before
     # Of the one paragraph that says what it is.
     assert len(before.partition("<!-- rigs -->")[0].strip().split("\n\n")) == 3
+
+
+def test_it_is_read_in_a_few_minutes() -> None:
+    assert 900 <= len(text_of(READMES[0]).split()) <= 1200
+    assert [len(text_of(one).encode()) <= 9 * 1024 for one in READMES] == [True, True]
 
 
 @pytest.mark.parametrize("readme", READMES, ids=lambda one: one.name)
@@ -69,7 +74,7 @@ def test_the_example_is_what_verify_prints_today() -> None:
 
 
 def test_there_are_ten_variables_and_each_is_where_its_link_leads() -> None:
-    rows = _ROW.findall(text_of(READMES[0]))
+    rows = _ROW.findall((ROOT / "docs/faq.md").read_text(encoding="utf-8"))
     assert len(dict(rows)) == 10
     for name, anchor in rows:
         assert name in known.VARIABLES

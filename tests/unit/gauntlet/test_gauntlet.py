@@ -105,14 +105,14 @@ def test_the_gauntlet_is_as_wide_as_it_says() -> None:
     assert len({one.check for one in FAULTS}) >= 60
 
 
-def test_the_readme_shows_the_table_of_today() -> None:
-    readme = (Path(__file__).parents[3] / "README.md").read_text()
+def test_the_docs_show_the_table_of_today() -> None:
+    page = (Path(__file__).parents[3] / "docs/testing.md").read_text()
     # The tests above demand of each that it is found and raises no false alarm.
     good = [run.Outcome(board, "healthy") for board in render.boards()]
     good += [run.Outcome(one.name, "odd") for one in ODDITIES]
     good += [run.Outcome(runs, "sites") for runs in site.SYSTEMS]
     good += [run.Outcome(one.name, one.area) for one in [*FAULTS, *site.load()]]
-    assert run.table(good) in readme
+    assert run.table(good) in page
 
 
 def test_a_fault_that_breaks_nothing_is_missed() -> None:
