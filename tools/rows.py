@@ -60,7 +60,7 @@ class _Empty:
 
 
 def _without_rows(path: Path) -> types.ModuleType:
-    """The module of the tables as it is without a row: what is wrong in one, of its neighbours as well, ends no import."""
+    """The tables' module as it is without a row: what is wrong in one, or in its neighbours, ends no import."""
 
     def lend(name: str, inside: Any = None, local: Any = None, names: Any = (), level: int = 0) -> Any:
         if level != 1:
