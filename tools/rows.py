@@ -60,7 +60,7 @@ class _Empty:
 
 
 def _without_rows(path: Path) -> types.ModuleType:
-    """The tables' module as it is without a row: what is wrong in one, or in its neighbours, ends no import."""
+    """The module of the tables as it is without a row, so that what is wrong in one ends no import."""
 
     def lend(name: str, inside: Any = None, local: Any = None, names: Any = (), level: int = 0) -> Any:
         if level != 1:

@@ -1,28 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much of memory, CPUs and disks a host must have left, and what its memory may forget. Data only."""
+"""How much of memory, CPUs and disks a host must have left, and what its memory may forget (host_resources.yml)."""
 
 from __future__ import annotations
+
+from ._rows import host_resources as rows
 
 # MemAvailable below this share of MemTotal: a job that starts now is killed before it has pinned its
 # buffers. source: inferred; the kernel's own estimate of what can be had without swapping (proc(5)).
 MEMORY_GONE = 0.02
-# Who holds memory that is gone, by the line of /proc/meminfo (proc(5); confirmed): what it is, and what to do.
-HOLDERS = {
-    "Hugetlb": ("huge pages keep {}, used or not (vm.nr_hugepages)", "lower vm.nr_hugepages where nobody uses them"),
-    "SUnreclaim": (
-        "the kernel itself keeps {} in slabs that it cannot give back (SUnreclaim): a driver or a file system leaks",
-        "`slabtop -o -s c` names the cache; drain the host and reboot it, update what owns the cache",
-    ),
-    "Shmem": (
-        "shared memory and file systems in memory keep {} (Shmem)",
-        "`df -h -t tmpfs`, `ipcs -m`; delete what ended jobs left there",
-    ),
-    "PageTables": (
-        "page tables keep {}: processes map much in small pages",
-        "`grep VmPTE /proc/*/status | sort -k2 -n | tail`; end what does not belong there",
-    ),
-    "Percpu": ("the kernel keeps {} for its CPUs (Percpu): control groups leak", "drain the host and reboot it"),
-}
+HOLDERS: dict[str, tuple[str, str]] = rows.HOLDERS
 # Below this share swap in use, or tasks that wait for memory, show that the host lives on it.
 MEMORY_SHORT = 0.10
 # Share of swap in use that counts as heavy.
@@ -60,25 +46,8 @@ SPACE_BYTES = 50 * 1024 * 1024 * 1024
 # user guide, troubleshooting (shared memory); the least is inferred.
 SHM_BYTES = 1024 * 1024 * 1024
 
-# Where services and jobs write: package state, logs, images of containers, temporary files.
-WRITTEN = (
-    *("/", "/var", "/var/log", "/var/tmp", "/tmp", "/run", "/dev/shm"),
-    *("/var/lib", "/var/lib/docker", "/var/lib/containerd", "/var/lib/containers"),
-)
-# Kinds of file system on disks of the host's own.
-ON_DISK = ("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "bcachefs")
-# What the kernel says of an NVMe controller, but for "dead". source: drivers/nvme/host, the attribute
-# state; confidence: confirmed.
-NVME_STATES = ("new", "live", "resetting", "connecting", "deleting", "deleting (no IO)")
+WRITTEN: tuple[str, ...] = rows.WRITTEN
+ON_DISK: tuple[str, ...] = rows.ON_DISK
+NVME_STATES: tuple[str, ...] = rows.NVME_STATES
 
-# What ibready and others write settings to, and programs read them from.
-SETTINGS = (
-    *("/etc/security", "/etc/security/limits.d", "/etc/modprobe.d", "/etc/modules-load.d"),
-    *("/etc/sysctl.d", "/etc/pam.d", "/etc/udev/rules.d", "/etc/ssh", "/etc/ssh/sshd_config.d"),
-    *("/etc/systemd/system", "/etc/systemd/system.conf.d", "/etc/default/grub.d", "/etc/rdma"),
-)
-
-# Clocks that are read over a bus, a microsecond and more each time and one CPU at a time; every
-# other clock source is read without leaving the program. source: the kernel's
-# Documentation/timers/hpet.rst and clocksource ratings (hpet 250, acpi_pm 200, jiffies 1, tsc 300).
-SLOW_CLOCKS = ("hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies")
+SETTINGS: tuple[str, ...] = rows.SETTINGS

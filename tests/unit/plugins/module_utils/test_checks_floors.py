@@ -25,6 +25,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._data.floors impor
     USUAL,
     Floor,
 )
+from ansible_collections.ibready.cluster.plugins.module_utils._data.host_resources import HOLDERS
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
@@ -318,3 +319,8 @@ def test_a_sandbox_is_not_judged_by_its_machine() -> None:
 )
 def test_the_words_of_a_file_are_one_number(text: str, take: str, number: float) -> None:
     assert floors.number(text, take) == number
+
+
+@pytest.mark.parametrize("line", ["SUnreclaim", "PageTables"])
+def test_who_holds_memory_is_mended_alike_where_memory_is_gone_and_where_it_will_be(line: str) -> None:
+    assert [floor.remedy for floor in FLOORS if floor.reads == f"/proc/meminfo {line}"] == [HOLDERS[line][1]]
