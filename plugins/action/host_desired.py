@@ -17,12 +17,12 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._desired.compose i
 from ansible_collections.ibready.cluster.plugins.plugin_utils._desired.items import Item, document
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site import trust
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import ask_host
-from ansible_collections.ibready.cluster.plugins.plugin_utils._site.verify_action import VerifyAction
+from ansible_collections.ibready.cluster.plugins.plugin_utils._site.verify_action import ExpectAction
 
 _EFFECT = "See that what was brought takes effect"
 
 
-class ActionModule(VerifyAction):
+class ActionModule(ExpectAction):
     """Compose on the controller, compare on the host."""
 
     SPEC: ClassVar[dict[str, Any]] = SPEC
@@ -30,7 +30,7 @@ class ActionModule(VerifyAction):
     _supports_check_mode = True
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result: dict[str, Any] = super(VerifyAction, self).run(tmp, task_vars)
+        result: dict[str, Any] = super().run(tmp, task_vars)
         trust.demand()
         variables = task_vars or {}
         _unused, args = self.validate_argument_spec(argument_spec=self.SPEC)
@@ -59,6 +59,7 @@ class ActionModule(VerifyAction):
         """The question of whether anything undoes what was brought, with what the site expects and accepts."""
         expect = self.with_roles(self.variable("ibready_expect", dict, "dictionary", variables), variables)
         waivers = self.variable("ibready_waivers", list, "list", variables)
+        self.refuse(waivers, variables)
         want = {"expect": expect, "waivers": waivers, "host": variables.get("inventory_hostname")}
         return {"role": VERIFY, "task": _EFFECT, "kind": EFFECT, "want": want}
 

@@ -8,14 +8,17 @@ they never disagree with a verify.
 from __future__ import annotations
 
 import datetime
-from typing import Any, Mapping
+from typing import Any, Iterator, Mapping
 
-from .._areas.area import Area
 from .._areas.host import check_boot, check_services, observe_boot, observe_modules, observe_services
 from .._areas.host.facts import HostFacts
 from .._areas.machine.facts import Machine
-from .._areas.nccl.area import AREA as nccl
-from .._areas.stack.area import AREA as stack
+from .._areas.nccl import check_copies, observe as nccl
+from .._areas.nccl.facts import HostFacts as NcclFacts
+from .._areas.stack import check_held, check_linker, observe as stack, observe_files, observe_linker
+from .._areas.stack.facts import StackFacts
+from .._ask.nccl import copies, query
+from .._evidence import ask
 from .._evidence.sources import Cached, Evidence, Live
 from .._expect import waivers
 from .._expect.expectations import Expectations, from_inventory
@@ -32,28 +35,36 @@ IDS = (
 )
 
 
-def _observe(evidence: Evidence, machine: Machine, _expect: Expectations) -> HostFacts:
-    """The rooms that these checks go by: the kernel's log and the BMC take seconds, and tell nothing of it."""
-    return HostFacts(
+# Each sees no more than these checks go by: a whole look takes seconds of a host that a verify looks at anyway.
+def _host(evidence: Evidence, machine: Machine, expect: Expectations) -> Iterator[Check]:
+    facts = HostFacts(
         modules=observe_modules.observe(evidence),
         services=observe_services.observe(evidence),
         boot=observe_boot.observe(evidence, machine),
     )
+    yield from check_services.judge(facts, machine)
+    yield from check_boot.judge(facts, machine, expect)
 
 
-def _judge(facts: HostFacts, machine: Machine, expect: Expectations) -> list[Check]:
-    return [*check_services.judge(facts, machine), *check_boot.judge(facts, machine, expect)]
+def _stack(evidence: Evidence, machine: Machine, _expect: Expectations) -> Iterator[Check]:
+    driver = ask.file(evidence, stack.NVIDIA, stack.driver_version)
+    yield from check_linker.judge(observe_linker.observe(evidence), driver, machine)
+    yield from check_held.judge(StackFacts(files_of_ours=observe_files.observe(evidence)))
 
 
-_AREAS = (Area("host", _observe, _judge), stack, nccl)
+def _nccl(evidence: Evidence, machine: Machine, _expect: Expectations) -> Iterator[Check]:
+    here = NcclFacts(asked=nccl.asked(evidence), copies=copies.observe(evidence))
+    idle = here.asked.library.missing and machine.has_gpus is False
+    if not (idle or machine.without_hardware):
+        yield from check_copies.judge(here)
 
 
 def checks(evidence: Evidence, expect: Expectations) -> list[Check]:
     """These checks alone, as a verify of the host has them."""
     known = Cached(evidence)
     machine, wanted = meet(known, expect)
-    found = [area.judge(area.observe(known, machine, wanted), machine, wanted) for area in _AREAS]
-    return [check for area in found for check in area if check.id in IDS]
+    found = (check for judge in (_host, _stack, _nccl) for check in judge(known, machine, wanted))
+    return [check for check in found if check.id in IDS]
 
 
 def undone(want: Mapping[str, Any]) -> list[Check]:
@@ -61,7 +72,7 @@ def undone(want: Mapping[str, Any]) -> list[Check]:
 
     ``want``: ``expect``, ``waivers`` and ``host`` as a verify module is given them.
     """
-    live = Live(questions={name: ask for area in _AREAS for name, ask in area.questions.items()})
+    live = Live(questions={"nccl_copies": copies.search, "nccl_proof": query.ask})
     accepted = waivers.parse(want.get("waivers") or [])
     found = checks(live, from_inventory(want.get("expect") or {}))
     judged = waivers.apply(found, accepted, str(want.get("host")), datetime.date.today())

@@ -32,43 +32,8 @@ def _for_a_person() -> bool:
     return bool(context.CLIARGS.get("module_name")) and not context.CLIARGS.get("verbosity")
 
 
-class VerifyAction(EngineAction):
-    """Pass everything on to the module of the action's own name, with the inventory's defaults."""
-
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        variables = task_vars or {}
-        args = self.arguments(dict(self._task.args), variables)
-        module = f"ibready.cluster.{self.module(args)}"
-        asked = time.monotonic()
-        result.update(self._execute_module(module_name=module, module_args=args, task_vars=variables))
-        trust.refuse(result, "verdict", "checks", "facts", brief.KEY)
-        if isinstance(result.get("clock"), dict):
-            # Between the two the host read its clock; nobody sets this one of the controller.
-            result["clock"].update(asked=asked, answered=time.monotonic())
-        return result
-
-    def module(self, args: Mapping[str, Any]) -> str:
-        """The name of the module that does it: that of the action, if not another."""
-        return type(self).__module__.rpartition(".")[2]
-
-    def arguments(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
-        """The module's arguments, with what the inventory says in place of those left out."""
-        if args.get("waivers") is None:
-            args["waivers"] = self.variable("ibready_waivers", list, "list", variables)
-        self._refuse(args["waivers"], variables)
-        if args.get("pause") is None and variables.get(PAUSE) is not None:
-            args["pause"] = self._templar.template(variables[PAUSE])
-        bundle = bool(args.get("bundle"))
-        args["expect"] = self.expected(args.get("expect"), variables, bundle=bundle)
-        if not bundle:
-            args["expect"] = self.with_lock(args["expect"], variables)
-        if args.get("answer") is None and _for_a_person():
-            args["answer"] = brief.SHORT
-        if args.get("host") is None:
-            # A bundle tells whose it is.
-            args["host"] = None if args.get("bundle") else variables.get("inventory_hostname")
-        return args
+class ExpectAction(EngineAction):
+    """What the inventory says of the host: what is expected, accepted and promised by the lock."""
 
     def expected(self, given: Any, variables: dict[str, Any], *, bundle: bool = False) -> dict[str, Any]:
         """What was given, or the inventory says, with what roles and NCCL's policy add.
@@ -80,7 +45,7 @@ class VerifyAction(EngineAction):
         found = self.with_roles(given, variables)
         return found if bundle else self.with_nccl(found, variables)
 
-    def _refuse(self, given: Any, variables: dict[str, Any]) -> None:
+    def refuse(self, given: Any, variables: dict[str, Any]) -> None:
         """A waiver of no check: only here are all of them known, a module brings those of its own areas."""
         try:
             waivers.parse(given if isinstance(given, list) else [], CATALOG)
@@ -127,3 +92,42 @@ class VerifyAction(EngineAction):
                 f"{name} of {variables.get('inventory_hostname')} must be a {word}, not {type(value).__name__}"
             )
         return value
+
+
+class VerifyAction(ExpectAction):
+    """Pass everything on to the module of the action's own name, with the inventory's defaults."""
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        variables = task_vars or {}
+        args = self.arguments(dict(self._task.args), variables)
+        module = f"ibready.cluster.{self.module(args)}"
+        asked = time.monotonic()
+        result.update(self._execute_module(module_name=module, module_args=args, task_vars=variables))
+        trust.refuse(result, "verdict", "checks", "facts", brief.KEY)
+        if isinstance(result.get("clock"), dict):
+            # Between the two the host read its clock; nobody sets this one of the controller.
+            result["clock"].update(asked=asked, answered=time.monotonic())
+        return result
+
+    def module(self, args: Mapping[str, Any]) -> str:
+        """The name of the module that does it: that of the action, if not another."""
+        return type(self).__module__.rpartition(".")[2]
+
+    def arguments(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+        """The module's arguments, with what the inventory says in place of those left out."""
+        if args.get("waivers") is None:
+            args["waivers"] = self.variable("ibready_waivers", list, "list", variables)
+        self.refuse(args["waivers"], variables)
+        if args.get("pause") is None and variables.get(PAUSE) is not None:
+            args["pause"] = self._templar.template(variables[PAUSE])
+        bundle = bool(args.get("bundle"))
+        args["expect"] = self.expected(args.get("expect"), variables, bundle=bundle)
+        if not bundle:
+            args["expect"] = self.with_lock(args["expect"], variables)
+        if args.get("answer") is None and _for_a_person():
+            args["answer"] = brief.SHORT
+        if args.get("host") is None:
+            # A bundle tells whose it is.
+            args["host"] = None if args.get("bundle") else variables.get("inventory_hostname")
+        return args

@@ -36,9 +36,14 @@ def observe(evidence: Evidence, machine: Machine, expect: Expectations) -> NcclF
     return NcclFacts(log, _here(evidence, machine, expect), rdma)
 
 
-def _here(evidence: Evidence, machine: Machine, expect: Expectations) -> HostFacts:
+def asked(evidence: Evidence) -> query.Query:
+    """The library's own word, and the linker's on which one it is."""
     reported = ask.command(evidence, "nccl_proof", query.parse)
-    answer = reported.value or query.Query(Reading(None, reported.why), Reading(None, reported.why))
+    return reported.value or query.Query(Reading(None, reported.why), Reading(None, reported.why))
+
+
+def _here(evidence: Evidence, machine: Machine, expect: Expectations) -> HostFacts:
+    answer = asked(evidence)
     wanted = expect.get("nccl")
     desired = wanted.value if wanted else Desired()
     if not desired.peers:

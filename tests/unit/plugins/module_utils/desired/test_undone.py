@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from typing import Any
 
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._desired import compare
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Output
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, UNKNOWN, sentence
-from ansible_collections.ibready.cluster.plugins.module_utils._verify import effect
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import effect, verify
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.plugin_utils._desired import drift, runs
 from tests import cases
@@ -53,6 +56,28 @@ def test_all_three_tell_of_what_undoes_ours(one: fault.Fault, monkeypatch: pytes
 def test_on_a_healthy_host_nothing_differs(board: str, monkeypatch: pytest.MonkeyPatch) -> None:
     node = render.node(board)
     assert asked(render.render(node), monkeypatch, expect=node.expect) == []
+
+
+class Counted(Tree):
+    """A host that tells which programs were asked of it."""
+
+    def __init__(self, tree: Tree) -> None:
+        super().__init__(**{field.name: getattr(tree, field.name) for field in dataclasses.fields(tree) if field.init})
+        self.asked: set[str] = set()
+
+    def run(self, name: str, *args: str) -> Output:
+        self.asked.add(name)
+        return super().run(name, *args)
+
+
+def test_a_comparison_asks_a_fifth_of_a_verifys_programs_at_most() -> None:
+    """Each visit of a converge pays for it."""
+    node = render.node("hgx-h100-8")
+    expect = from_inventory(node.expect)
+    few, all_of_them = Counted(render.render(node)), Counted(render.render(node))
+    assert effect.checks(few, expect)
+    verify.verify(all_of_them, expect)
+    assert 0 < 5 * len(few.asked) <= len(all_of_them.asked)
 
 
 def test_what_is_waived_is_no_drift(monkeypatch: pytest.MonkeyPatch) -> None:
