@@ -20,6 +20,8 @@ pytestmark = pytest.mark.thorough
 
 NODES = ("node1", "node2", "node3")
 NOUVEAU = "/etc/modprobe.d/ibready-nouveau.conf"
+# The driver's package has one as well: while that is whole, the other one is missed by drift alone.
+ITS_OWN = "/usr/lib/modprobe.d/nvidia-graphics-drivers.conf"
 CONF = "/etc/nccl.conf"
 PORTS = "/proc/sys/net/ipv4/ip_local_port_range"
 
@@ -55,6 +57,12 @@ def kept(path: str, spoils: str) -> tuple[str, str]:
     return f"cp -p {path} {copy}; {spoils}", f"cat {copy} > {path}; rm {copy}"
 
 
+def emptied(*paths: str) -> tuple[str, str]:
+    """The same for files of which nothing is left."""
+    each = [kept(path, f": > {path}") for path in paths]
+    return "; ".join(spoils for spoils, _mends in each), "; ".join(mends for _spoils, mends in each)
+
+
 FAULTS = (
     Fault(
         "node1",
@@ -74,7 +82,7 @@ FAULTS = (
     ),
     Fault(
         "node3",
-        *kept(NOUVEAU, f": > {NOUVEAU}"),
+        *emptied(NOUVEAU, ITS_OWN),
         "host.boot.modules",
         "nouveau",
         ("may take the GPUs at the next boot", "nothing in modprobe.d", "keeps nouveau out"),
