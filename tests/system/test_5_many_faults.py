@@ -183,6 +183,8 @@ def test_every_fault_is_told_as_its_own(mended: Box) -> None:
     # Nothing is told that was not planted.
     planted = {(fault.node, fault.check) for fault in FAULTS}
     planted |= {("node1", "fleet.host.identity"), ("node2", "fleet.host.identity")}
+    # Without the file NCCL itself takes nothing of it.
+    planted |= {("node3", "nccl.conf.taken")}
     assert {(node, check["id"]) for node, checks in found.items() for check in checks} == planted, done.stdout
     # What a role would mend, or refuses, it says beforehand.
     assert differs.returncode == 0, differs.stdout

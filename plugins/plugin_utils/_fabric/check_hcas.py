@@ -174,6 +174,9 @@ def judge_known(fabric: Fabric, inventory: Inventory, managers: Set[str], partia
         where = plugged.get(node.guid, "no cable that is up")
         if inventory.silent:
             wrong.append(unknown(KNOWN, subject, f"at {where}; it may be of {whose}, which told nothing"))
+        elif not managers:
+            # One that runs the subnet manager is known by that manager's word alone.
+            wrong.append(unknown(KNOWN, subject, f"at {where}; it may run the subnet manager, of which none answers"))
         else:
             wrong.append(failed(KNOWN, subject, f"at {where}", "an inventory host", INVENTORY))
     if inventory.silent and len(wrong) > _EACH:

@@ -336,6 +336,12 @@ def test_two_different_guids_that_are_there_twice_are_two_causes() -> None:
     assert len(diagnose(report(**other)).causes) == 2
 
 
+@pytest.mark.parametrize(("rail", "causes"), [(3, ["hca.same_guid"]), (5, ["hca.same_guid", "fabric.loss"])])
+def test_a_guid_that_is_there_twice_explains_what_its_own_rail_loses(rail: int, causes: list[str]) -> None:
+    pair = {"n1": [same("0xa1", "n2 mlx5_3"), lossy("n2", rail)], "n2": [lossy("n1", rail)]}
+    assert sorted(ids(diagnose(report(**pair)))) == sorted(causes)
+
+
 def test_node_and_port_guid_of_one_device_are_one_cause_with_what_the_fabric_says() -> None:
     hosts = {
         name: [same("0xa1", f"{other} mlx5_3"), same("0xa2", f"{other} mlx5_3/1", device="mlx5_3/1")]

@@ -56,6 +56,12 @@ def test_nobody_answers_as_a_subnet_manager() -> None:
     reported = judged(fabric, answers)
     assert found(reported) == {"fabric.sm.master": ["fabric"]}
     assert "fabric.sm.priority" in found(reported, "unknown")
+    # An adapter that nobody expects may be that of the manager which is gone: nobody is told to unplug it.
+    fabric.nodes["ff0"] = ("H", "sm1 mlx5_0")
+    fabric.plug(("ff0", 1), ("a10", 9))
+    reported = judged(fabric, {**fabric.answers(), **{name: answers[name] for name in ("sminfo", "saquery_sm")}})
+    assert "fabric.hca.known" in found(reported, "unknown")
+    assert found(reported) == {"fabric.sm.master": ["fabric"]}
 
 
 def test_two_devices_of_one_guid_are_told_from_a_list_that_was_cut() -> None:
