@@ -44,6 +44,9 @@ def root(script: str) -> None:
 
 def test_nothing_differs_after_a_converge(tmp_path: Path) -> None:
     """Also not a limit that these nodes refuse: their file of limits is without it."""
+    # Molecule's own run leaves tags out, and then no host is remembered to be at its plan.
+    status, text = ansible("ansible-playbook", "playbooks/converge.yml", folder=tmp_path)
+    assert status == 0, text
     status, text = ansible("ansible-playbook", "playbooks/drift.yml", folder=tmp_path, ibready_drift_fail=True)
     assert status == 0, text
     assert "node1, node2, node3: nothing differs" in text
@@ -64,10 +67,11 @@ def test_a_package_that_is_gone_is_named_by_all_three_and_brought_back(tmp_path:
         status, text = ansible("ansible-playbook", *drift, folder=tmp_path)
         assert status == 0, text
         (differs,) = json.loads((tmp_path / "ibready-drift.json").read_text())["hosts"].values()
-        packages = [entry for entry in differs if entry["role"] == "stack_packages"]
-        assert any("mft" in side["after"] for entry in packages for side in entry["diff"]), differs
+        assert [side["after"] for entry in differs for side in entry["diff"]] == ["mft installed\n"], differs
+        assert any("`ops hard memlock 64`" in entry["why"] for entry in differs), differs
         status, text = ansible("ansible-playbook", "playbooks/converge.yml", "--limit", "node1", folder=tmp_path)
         assert status == 0, text
+        assert "node1: left as it is: host.limit.memlock_login logins of ops" in text
     finally:
         root(f"rm {LIMITS}")
     status, text = ansible("ansible", "node1", "-m", "ibready.cluster.stackverify", folder=tmp_path)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 from typing import Any
 
@@ -58,26 +57,22 @@ def test_on_a_healthy_host_nothing_differs(board: str, monkeypatch: pytest.Monke
     assert asked(render.render(node), monkeypatch, expect=node.expect) == []
 
 
-class Counted(Tree):
-    """A host that tells which programs were asked of it."""
-
-    def __init__(self, tree: Tree) -> None:
-        super().__init__(**{field.name: getattr(tree, field.name) for field in dataclasses.fields(tree) if field.init})
-        self.asked: set[str] = set()
-
-    def run(self, name: str, *args: str) -> Output:
-        self.asked.add(name)
-        return super().run(name, *args)
-
-
-def test_a_comparison_asks_a_fifth_of_a_verifys_programs_at_most() -> None:
+def test_a_comparison_asks_a_fifth_of_a_verifys_programs_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each visit of a converge pays for it."""
+    asked: set[str] = set()
+    run_as_it_is = Tree.run
+
+    def noted(self: Tree, name: str, *args: str) -> Output:
+        asked.add(name)
+        return run_as_it_is(self, name, *args)
+
+    monkeypatch.setattr(Tree, "run", noted)
     node = render.node("hgx-h100-8")
     expect = from_inventory(node.expect)
-    few, all_of_them = Counted(render.render(node)), Counted(render.render(node))
-    assert effect.checks(few, expect)
-    verify.verify(all_of_them, expect)
-    assert 0 < 5 * len(few.asked) <= len(all_of_them.asked)
+    assert effect.checks(render.render(node), expect)
+    few = len(asked)
+    verify.verify(render.render(node), expect)
+    assert 0 < 5 * few <= len(asked)
 
 
 def test_what_is_waived_is_no_drift(monkeypatch: pytest.MonkeyPatch) -> None:
