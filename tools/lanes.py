@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Steps of `./run test` in lanes side by side.
 
-    python -m tools.lanes molecule-default,system-nodes lint,unit then importer
+    python -m tools.lanes molecule-default+system-nodes,fabric lint,unit then importer
 
-A lane's steps follow each other; after "then" come lanes that begin when all before them have passed.
-What a step printed is shown whole when it ends. A step that fails ends its lane; the others go on to their
-end, and all failures are told. What was skipped is told at the end, with its reason.
+A lane's steps follow each other, whether the one before passed or not; only a step behind "+" needs that one. After
+"then" come lanes that begin when all before them have passed. What a step printed is shown whole when it ends. All
+failures are told at the end, and what was skipped, with its reason.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Lanes:
                 raise
 
     def missing(self, steps: Sequence[str]) -> list[str]:
-        """Which of the steps never began, since one before them failed or all was stopped."""
+        """Which of the steps never began, since one that they need failed or all was stopped."""
         ended = {one.step for one in self.done}
         return [step for step in steps if step not in ended]
 
@@ -136,9 +136,10 @@ class Lanes:
         _signal(list(self._running), signal.SIGKILL)
 
     def _lane(self, steps: Sequence[str]) -> None:
-        for step in steps:
-            if not self._step(step):
-                return
+        for chain in steps:
+            for step in chain.split("+"):
+                if not self._step(step):
+                    break
 
     def _step(self, step: str) -> bool:
         """Whether the next may follow."""
@@ -224,7 +225,8 @@ def main(words: Sequence[str]) -> int:
     say(f"\n==> {time.monotonic() - begun:.0f} s in all")
     for done in lanes.done:
         say(f"    {done}")
-    never = lanes.missing([step for stage in stages(words) for lane in stage for step in lane])
+    chains = [chain for stage in stages(words) for lane in stage for chain in lane]
+    never = lanes.missing([step for chain in chains for step in chain.split("+")])
     if never:
         say(f"\n==> never began: {', '.join(never)}")
     left = skipped(lanes.done)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lanes run side by side and show whole outputs; one that fails leaves the others to their end."""
+"""Lanes run side by side and show whole outputs; one that fails stops only what needs it."""
 
 from __future__ import annotations
 
@@ -49,24 +49,27 @@ def test_lanes_run_side_by_side_and_a_lane_s_steps_one_after_the_other(tmp_path:
     assert "==> c: begins" in heard.told
 
 
-def test_a_failure_ends_its_lane_and_the_others_go_on_to_their_end(tmp_path: Path) -> None:
+def test_a_failure_stops_what_needs_it_and_all_else_goes_on_to_its_end(tmp_path: Path) -> None:
     heard = Heard(
         tmp_path,
         {
             "bad": "touch failed; echo why; exit 3",
             "after": "touch never",
+            "apart": "touch apart",
             "long": "until_there failed; echo went on",
             "last": "echo and ended; exit 4",
         },
     )
-    heard.lanes.run([["bad", "after"], ["long", "last"]])
-    assert heard.statuses() == {"bad": 3, "long": 0, "last": 4}
+    heard.lanes.run([["bad+after", "apart"], ["long", "last"]])
+    assert heard.statuses() == {"bad": 3, "apart": 0, "long": 0, "last": 4}
     assert {one.step for one in heard.lanes.failed} == {"bad", "last"}
     assert "bad: FAILED with status 3" in heard.of("bad")
     assert heard.of("bad").endswith("\nwhy")
     assert heard.of("long").endswith("\nwent on")
     assert "last: FAILED with status 4" in heard.of("last")
     assert not (tmp_path / "never").exists()
+    assert (tmp_path / "apart").exists()
+    assert heard.lanes.missing(["bad", "after", "apart", "long", "last"]) == ["after"]
 
 
 def test_tests_are_counted_and_what_was_left_out_is_told_by_its_place() -> None:
@@ -123,7 +126,7 @@ def test_lanes_after_then_wait_for_all_before() -> None:
     assert stages(["a,b", "c", "then", "d"]) == [[["a", "b"], ["c"]], [["d"]]]
 
 
-@pytest.mark.parametrize(("words", "status"), [(["x,y", "then", "z"], 1), (["y", "then", "z"], 0)])
+@pytest.mark.parametrize(("words", "status"), [(["x+y", "then", "z"], 1), (["y", "then", "z"], 0)])
 def test_the_whole_fails_with_a_step_and_says_which(
     words: list[str], status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

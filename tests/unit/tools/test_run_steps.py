@@ -45,4 +45,4 @@ def test_every_step_is_in_a_lane_of_all_and_what_runs_daily_as_well() -> None:
 
 def test_the_nodes_are_there_before_the_stories_that_begin_on_them() -> None:
     for function in ("daily_tests", "all_tests"):
-        assert "molecule-default,system-nodes" in RUN[RUN.index(f"{function}()") :].partition("\n}")[0]
+        assert "molecule-default+system-nodes" in RUN[RUN.index(f"{function}()") :].partition("\n}")[0]
