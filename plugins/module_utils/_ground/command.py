@@ -141,7 +141,7 @@ def run_program(
         )
         rc = process.wait(max(0.0, deadline - time.monotonic()))
     except (subprocess.TimeoutExpired, TimeoutError):
-        raise Unavailable(name, f"gave no complete answer within {timeout:g} s") from None
+        raise Unavailable(name, f"gave no complete answer within {round(timeout, 2):g} s") from None
     finally:
         _stop(process)
     return Output(rc, decode(stdout), decode(stderr))
