@@ -21,8 +21,10 @@ TREE = shapes.fat_tree()
 FIRST, SECOND = (next(node for node in TREE.nodes if node.id == name) for name in TREE.sms)
 FULL, LIMITED, OUTSIDE = (TREE.hca(f"node{number}", 0) for number in (1, 2, 3))
 TAKEOVER_S = 2
-# A master may be silent for so long, and the standby's first sweep takes its time.
-_BOUND_S = TAKEOVER_S + 8
+SWEEP_S = 10
+# A standby waits until the master is silent for so long; a master that lost a trap sees who came back by its next
+# sweep; and a sweep takes its time, on a machine that has others to do as well.
+_BOUND_S = TAKEOVER_S + SWEEP_S + 48
 STORAGE = 0x0010
 SHARED: Mapping[str, Any] = {
     "routing_engine": ["updn"],
@@ -48,7 +50,7 @@ def start(name: str) -> dict[str, Any]:
     values = conf.read(conf.render(conf.values(fabric, f"{node.guid + 1:#018x}")))
     files = {"partition_config_file": partitions.render(fabric.partitions), "root_guid_file": conf.roots(fabric)}
     # opensm's own, which the role does not write, and the rig else takes away.
-    return sm(node.id, files, **{**values, "sweep_on_trap": "TRUE", "sweep_interval": "10"})
+    return sm(node.id, files, **{**values, "sweep_on_trap": "TRUE", "sweep_interval": str(SWEEP_S)})
 
 
 def master(fabric: Fabric) -> int | None:
@@ -76,7 +78,7 @@ def keys(fabric: Fabric, guid: int) -> list[int]:
 
 @pytest.fixture(scope="module")
 def managed(simulated: Rig) -> Iterator[Fabric]:
-    with simulated.fabric(TREE, 60) as fabric:
+    with simulated.fabric(TREE, 180) as fabric:
         # A master knows of standbys that were there when it looked.
         fabric.do([start("sm1"), start("sm2"), sweep()])
         yield fabric

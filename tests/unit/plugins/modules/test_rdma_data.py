@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -21,8 +23,9 @@ from tests.unit.rdma_world import World
 pytestmark = pytest.mark.thorough
 
 Run = Callable[..., dict[str, Any]]
-# Runs of pytest side by side must not meet.
-_PORTS = count(21000 + os.getpid() % 400 * 40, 12)
+# Below those that the kernel gives away; runs of pytest side by side begin apart and step over each other's.
+_FIRST, _BEHIND = 21000, 32000
+_PORTS = count(_FIRST + os.getpid() * 40 % (_BEHIND - _FIRST))
 
 
 @pytest.fixture
@@ -31,9 +34,20 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_module: Run) -> I
     run_module(rdma_data.main, state="stopped")
 
 
+def _free(number: int) -> int:
+    """The first of so many ports that nobody has."""
+    while True:
+        first = _FIRST + (next(_PORTS) - _FIRST) % (_BEHIND - _FIRST)
+        with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
+            for port in range(first, first + number):
+                stack.enter_context(socket.create_server(("127.0.0.1", port)))
+                next(_PORTS)
+            return first
+
+
 def ends(*places: str, tests: tuple[str, ...] = data.TESTS) -> list[dict[str, Any]]:
-    first = next(_PORTS)
     wanted = [(where, test) for where in places or (data.HOST,) for test in tests]
+    first = _free(len(wanted))
     return [
         {
             "where": where,
