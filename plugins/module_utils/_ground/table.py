@@ -16,7 +16,9 @@ def load(kind: Callable[..., T], rows: Any, **inner: Callable[..., Any]) -> tupl
     if isinstance(rows, dict):
         return tuple([kind(key, **row) for key, row in rows.items()])
     if inner:
-        rows = [{name: inner[name](**was) if type(was) is dict else was for name, was in row.items()} for row in rows]
+        rows = [
+            {name: inner[name](**was) if isinstance(was, dict) else was for name, was in row.items()} for row in rows
+        ]
     return tuple([kind(**row) for row in rows])
 
 
