@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import secrets
 import subprocess
 from collections.abc import Callable, Iterator
@@ -60,8 +61,10 @@ def no_agent_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     """gpg starts an agent for every home, which stays and takes two of the machine's 128 inotify instances: after
     some runs of the tests no container booted any more."""
     yield
-    for keys in tmp_path_factory.getbasetemp().rglob("private-keys-v1.d"):
-        subprocess.run(["gpgconf", "--homedir", str(keys.parent), "--kill", "all"], capture_output=True, check=False)
+    # Not rglob: folders may go while this looks, where another run cleans up.
+    for folder, inner, _ in os.walk(tmp_path_factory.getbasetemp()):
+        if "private-keys-v1.d" in inner:
+            subprocess.run(["gpgconf", "--homedir", folder, "--kill", "all"], capture_output=True, check=False)
 
 
 @pytest.fixture
