@@ -84,7 +84,7 @@ class ActionModule(SiteAction):
             now=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         simulated = sorted({str(entry.node.get("simulated") or "") for entry in known} - {""})
-        text = table.render(made.rows, made.changes, ", ".join(simulated))
+        text = table.render(made.rows, made.changes, made.facts, ", ".join(simulated))
         self._display.display("\n" + text)
         if made.refused:
             said = {host: table.refusal(entry) for host, entry in made.refused.items()}

@@ -198,7 +198,7 @@ def test_which_versions_fit_together() -> None:
     assert int(stack["driver"]["branch"]) >= 535
     assert stack["fabric_manager"]["version"] == stack["driver"]["version"]
     assert {"rdma", "driver", "fabric_manager", "nccl", "container_toolkit"} <= set(stack)
-    told = table.render(made.rows, made.changes, "")
+    told = table.render(made.rows, made.changes, made.facts, "")
     assert all(str(part["version"]) in told for part in (stack["driver"], stack["nccl"]))
 
 

@@ -3,23 +3,28 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
+from ....module_utils._ground.text import few
 from ..._ground import yaml as _yaml
-from . import versions
+from . import checked, versions
 from .model import CONFIDENCES, Fact, Matrix, MatrixError
 
 OWN = Path(__file__).resolve().parents[4] / "matrix"
 SCHEMA = OWN / "meta/schema.yml"
-_Sections = dict[str, dict[str, dict[str, Any]]]
+# As the files say it, each entry with the file that spoke of it last.
+_Sections = dict[str, dict[str, tuple[dict[str, Any], Path]]]
+_KINDS = {"list": "a list", "dict": "a mapping", "bool": "true or false"}
+_SHOWN = 3
 
 
 @functools.cache
@@ -48,12 +53,17 @@ def load(folders: Sequence[Path]) -> Matrix:
             raise MatrixError(f"{folder}: no matrix file (*.yml) in it")
         for path in files:
             _merge(found, path)
+    said = {section: {name: raw for name, (raw, _path) in entries.items()} for section, entries in found.items()}
     sections = {
-        section: {name: _fact(section, name, raw) for name, raw in entries.items()}
+        section: {name: _fact(section, name, said[section], path) for name, (_raw, path) in entries.items()}
         for section, entries in found.items()
     }
-    said = json.dumps(found, sort_keys=True, default=str)
-    return Matrix(sections, hashlib.sha256(said.encode()).hexdigest())
+    # No lock is older for it that somebody looked again.
+    del said[checked.SECTION]
+    digest = hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
+    matrix = Matrix(sections, digest)
+    checked.refuse(matrix, {name: path for name, (_raw, path) in found[checked.SECTION].items()})
+    return matrix
 
 
 def _merge(found: _Sections, path: Path) -> None:
@@ -74,8 +84,9 @@ def _merge(found: _Sections, path: Path) -> None:
             if not (given.get("source") or given.get("sources")):
                 raise MatrixError(f"{path}: {name}.{key} has no source: every fact needs one")
             if not given.get("confidence"):
-                raise MatrixError(f"{path}: {name}.{key} has no confidence: every fact needs one")
-            found[section][str(key)] = {**_left(found[section].get(str(key), {}), given), **given}
+                raise MatrixError(f"{path}: {name}.{key} has no confidence: one of {', '.join(CONFIDENCES)}")
+            before, _path = found[section].get(str(key), ({}, path))
+            found[section][str(key)] = ({**_left(before, given), **given}, path)
 
 
 def _left(before: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,8 +112,28 @@ def _spec(section: str) -> dict[str, Any]:
     return {**schema()["fact"], **schema()["sections"][section]}
 
 
-def _fact(section: str, name: str, raw: Mapping[str, Any]) -> Fact:
-    where = f"matrix {section}.{name}"
+def lacking(section: str, name: str, entries: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """What an entry has to say and does not: each field, what is wanted, and what the nearest name has there."""
+    for field, spec in _spec(section).items():
+        if not spec.get("required") or entries[name].get(field) is not None:
+            continue
+        wanted = _KINDS.get(spec["type"], "a text")
+        if "choices" in spec:
+            wanted = f"{'a list' if spec['type'] == 'list' else 'one'} of {', '.join(spec['choices'])}"
+        having = [other for other, raw in entries.items() if raw.get(field)]
+        for like in difflib.get_close_matches(name, having, 1, 0.0):
+            value = entries[like][field]
+            example = few(list(map(str, value)), _SHOWN) if isinstance(value, (list, dict)) else value
+            wanted += f", such as {example} ({like})"
+        yield f"{field} is missing, wanted is {wanted}"
+
+
+def _fact(section: str, name: str, entries: Mapping[str, Mapping[str, Any]], path: Path) -> Fact:
+    where = f"{path}: {section.partition('.')[2]}.{name}"
+    missing = "; ".join(lacking(section, name, entries))
+    if missing:
+        raise MatrixError(f"{where}: {missing}")
+    raw = entries[name]
     result = _validator(section).validate(dict(raw))
     if result.error_messages:
         raise MatrixError(f"{where}: {'; '.join(map(str, result.error_messages))}")

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..matrix import checked
 from ..matrix.model import Matrix
 from ..matrix.packaged import NVIDIA
 from ..resolve import archive
 from ..resolve.answer import Answer, resolve
+from ..resolve.candidates import PARTS
 from ..resolve.platform import Platform, merged, platform
 from ..resolve.policy import DISTRIBUTION, PREFIX, Policy, PolicyError, from_variables
 from ..resolve.refuse import Refusal
@@ -48,11 +50,12 @@ class Group:
 
 @dataclass(frozen=True)
 class Made:
-    """The new lock, a row of the table per class, and what keeps hosts from a plan."""
+    """The new lock, a row of the table per class, what keeps hosts from a plan, and how old its facts are."""
 
     lock: locks.Lock
     rows: list[Row]
     changes: list[str]
+    facts: str
 
     @property
     def refused(self) -> dict[str, Refusal]:
@@ -107,7 +110,8 @@ def make(
             row = replace(row, missing=tuple(missing), modules=_modules(row.planned.stack, matrix))
         rows.append(row)
     lock = locks.with_classes(old, classes, matrix.digest, now)
-    return Made(lock, rows, locks.changes(old, lock))
+    used = {part for row in rows for part in (row.planned.stack if row.planned else PARTS)}
+    return Made(lock, rows, locks.changes(old, lock), checked.oldest(matrix, used))
 
 
 def _missing(group: Group, planned: locks.Class, matrix: Matrix, sites: installer.Sites) -> list[str]:

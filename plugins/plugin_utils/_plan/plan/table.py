@@ -35,11 +35,12 @@ class Row:
     modules: str = ""
 
 
-def render(rows: Sequence[Row], changes: Sequence[str], simulated: str) -> str:
-    """Plain text, no colours."""
+def render(rows: Sequence[Row], changes: Sequence[str], facts: str, simulated: str) -> str:
+    """Plain text, no colours. ``facts``: how old those are that the rows rest on."""
     lines = [f"SIMULATED: {simulated}", ""] if simulated else []
     for row in rows:
         lines += [*_class(row), ""]
+    lines += [facts, ""]
     if changes:
         lines += ["The lock changes:", *(f"  {line}" for line in changes), ""]
     return "\n".join(map(plain, lines)).rstrip() + "\n"

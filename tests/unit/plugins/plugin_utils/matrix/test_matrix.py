@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import re
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ import yaml
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data import gpus, hcas, stack_components
 from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages import Package, named
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import checked, load
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.model import CONFIDENCES, MatrixError, least
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.versions import version, within
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.platform import OTHER_HCA
@@ -79,8 +81,30 @@ WRONG = {
     "half an entry": (
         "cuda.yml",
         'majors: {"14": {source: s, confidence: medium}}',
-        "missing required arguments: driver",
+        r"cuda\.yml: majors\.14: driver is missing, wanted is a text, such as >=580\.65\.06 \(13\)",
     ),
+    "a list is missing": (
+        "rdma.yml",
+        "releases: {doca-3.5.1: {flavour: doca, source: s, confidence: medium}}",
+        r"rdma\.yml: releases\.doca-3\.5\.1: systems is missing, wanted is a list, such as .* \(doca-3\.5\.0\)",
+    ),
+    "a choice and a list of choices are missing": (
+        "drivers.yml",
+        'branches: {"630": {source: s, confidence: medium}}',
+        r"drivers\.yml: branches\.630: kind is missing, wanted is one of LTSB, PB, NFB, unknown, .*; "
+        "modules is missing, wanted is a list of open, proprietary",
+    ),
+    "no day": (
+        "checked.yml",
+        "subjects: {nccl: {day: yesterday, source: s, confidence: medium}}",
+        r"checked\.yml: subjects\.nccl: day 'yesterday' is no day such as 2026-11-29",
+    ),
+    "a day of no file": (
+        "checked.yml",
+        "subjects: {ncl: {day: 2026-11-29, source: s, confidence: medium}}",
+        r"checked\.yml: subjects\.ncl: no file or section of the matrix is called so",
+    ),
+    "a file without a day": ("checked.yml", "subjects: {nccl: null}", r"checked\.subjects\.nccl is missing"),
 }
 
 
@@ -166,6 +190,36 @@ def test_hardware_goes_by_the_same_names_as_on_the_nodes() -> None:
     for one in gpus.GPUS:
         fact = MATRIX.all("gpus.models")[one.model]
         assert sorted(fact.get("modules")) == sorted(flavours[one.modules]), one.model
+
+
+def test_no_file_was_checked_in_the_future_or_before_its_newest_row() -> None:
+    subjects = MATRIX.all("checked.subjects")
+    assert all("2026-11-20" <= fact.get("day") <= date.today().isoformat() for fact in subjects.values())
+    for section, rows in MATRIX.sections.items():
+        day = (subjects.get(section) or subjects.get(section.partition(".")[0]) or MATRIX.all(section)["nccl"]).get(
+            "day"
+        )
+        for row in rows.values():
+            assert all((source.get("day") or "") <= day for source in row.get("sources", ())), row
+
+
+@pytest.mark.parametrize(
+    ("parts", "days", "said"),
+    [
+        (["nccl"], {"nccl": "2026-10-01", "cuda": "2026-09-01"}, r"on 2026-10-01 or later \(on that day: nccl\)"),
+        (["nccl", "cuda"], {"nccl": "2026-10-01", "cuda": "2026-09-01"}, r"2026-09-01 .*: cuda\)"),
+        (["nccl", "rdma"], {"nccl": "2026-10-01", "rdma": "2026-10-01"}, r"2026-10-01 .*: nccl, rdma\)"),
+        # What all plans rest on, and what none does.
+        (["nccl"], {"systems": "2026-08-01", "kubernetes": "2026-07-01"}, r"2026-08-01 .*: systems\)"),
+    ],
+)
+def test_the_oldest_day_is_of_what_a_plan_rests_on(
+    tmp_path: Path, parts: list[str], days: dict[str, str], said: str
+) -> None:
+    entries = {name: {"day": day, "source": "our lab", "confidence": "medium"} for name, day in days.items()}
+    matrix = load.load([site(tmp_path, "checked.yml", yaml.safe_dump({"subjects": entries}))])
+    assert re.search(said, checked.oldest(matrix, parts))
+    assert matrix.digest == MATRIX.digest, "a lock is older for it that somebody looked again"
 
 
 def test_every_file_is_loaded() -> None:

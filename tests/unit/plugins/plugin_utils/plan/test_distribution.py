@@ -50,7 +50,7 @@ def test_debians_own_driver_is_planned_as_its_archive_has_it() -> None:
         "flavour": "distribution",
     }
     assert names(made)[0] == "nvidia-open-kernel-dkms"
-    assert "550.163.01 open of the distribution" in table.render(made.rows, made.changes, "")
+    assert "550.163.01 open of the distribution" in table.render(made.rows, made.changes, made.facts, "")
 
 
 @pytest.mark.parametrize(("kernel", "minded"), [("6.12.48", False), ("6.12.117", True)])
@@ -58,7 +58,7 @@ def test_modules_that_do_not_build_for_the_running_kernel_are_told(kernel: str, 
     node = host("a", os=DEBIAN, **CARD, kernel=f"{kernel}+deb13-amd64", wish={**WISH, "stack_driver_modules": "open"})
     made = make([node], load.own(), None, relock=False, sites=SITES, now=NOW)
     assert driver(made)["version"] == "550.163.01"
-    assert ("mind DRIVER_KERNEL" in table.render(made.rows, made.changes, "")) is minded
+    assert ("mind DRIVER_KERNEL" in table.render(made.rows, made.changes, made.facts, "")) is minded
 
 
 def test_the_closed_modules_and_the_older_branch_are_packages_of_their_own() -> None:
@@ -95,7 +95,7 @@ def test_parts_of_the_archive_that_are_off_are_named_and_come_from_the_sites_mir
     off: dict[str, list[str]] = {"nvidia-kernel-dkms": [], "nvidia-open-kernel-dkms": []}
     made = plan(off)
     assert made.rows[0].missing == (install.OWN,)
-    assert "needs:   stack_repositories.distribution.base" in table.render(made.rows, made.changes, "")
+    assert "needs:   stack_repositories.distribution.base" in table.render(made.rows, made.changes, made.facts, "")
     assert [entry["name"] for entry in told(made)["repositories"] if entry["name"] == install.OWN] == []
     matrix, (row,) = load.own(), made.rows
     assert row.planned is not None

@@ -213,7 +213,7 @@ def test_why_a_plan_has_nothing_to_install_reaches_who_reads_it_and_the_host(
 ) -> None:
     there = node("" if bare else "2330", hcas=[])
     planned = make([Host("a", there, wish)], MATRIX, None, relock=False, sites=SITES, now=NOW)
-    assert f"because: nothing to install: {why}" in table.render(planned.rows, [], "")
+    assert f"because: nothing to install: {why}" in table.render(planned.rows, [], planned.facts, "")
     path = tmp_path / locks.NAME
     files.write(path, None, planned.lock, packages(planned.lock), "1")
     told = where.said_of("a", {where.LOCK_FILE: str(path)})

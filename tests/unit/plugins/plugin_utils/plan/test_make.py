@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ def plan(*hosts: Host, old: locks.Lock | None = None, relock: bool = False) -> M
 
 
 def text(made: Made) -> str:
-    return table.render(made.rows, made.changes, "")
+    return table.render(made.rows, made.changes, made.facts, "")
 
 
 def test_equal_hosts_are_one_class_and_get_one_stack() -> None:
@@ -126,6 +127,7 @@ def test_the_table_tells_what_is_there_what_will_be_and_why() -> None:
     assert "because: shipped together: Azure HPC images" in reported
     assert "NVIDIA driver" in reported
     assert "not looked at" in reported
+    assert re.search(r"\nThe facts that this rests on were last checked on \d{4}-\d\d-\d\d or later \(", reported)
 
 
 @pytest.mark.parametrize(
