@@ -47,10 +47,11 @@ def domain(part: str, rules: Rules, policy: Policy, wish: Policy) -> list[Candid
     ``wish``: what the site wanted before the policy was loosened; the nearest to it comes first.
     """
     found = []
+    shipped = {str(fact.get("driver")).partition(".")[0] for fact in rules.matrix.all("stacks.stacks").values()}
     for candidate in candidates(part, rules.host, policy, rules.matrix):
         broken = rules.about(candidate)
         if not any(collision.blocks for collision in broken):
-            found.append((_rank(candidate, broken, wish), candidate))
+            found.append((_rank(candidate, broken, wish, shipped), candidate))
     found.sort(key=lambda each: each[0])
     return [item for _unused, item in found]
 
@@ -103,8 +104,8 @@ def _pruned(rules: Rules, domains: dict[str, list[Candidate]]) -> dict[str, list
     return found
 
 
-def _rank(candidate: Candidate, broken: list[Collision], wish: Policy) -> tuple[Any, ...]:
-    """Smaller is better: few doubts, near the wish, long support, new."""
+def _rank(candidate: Candidate, broken: list[Collision], wish: Policy, shipped: set[str]) -> tuple[Any, ...]:
+    """Smaller is better: few doubts, near the wish, long support, a branch that somebody shipped, new."""
     fact = candidate.fact
     kind = fact.get("kind", "") if fact else ""
     lts = bool(fact and fact.get("lts"))
@@ -115,6 +116,7 @@ def _rank(candidate: Candidate, broken: list[Collision], wish: Policy) -> tuple[
         _FLAVOURS.index(candidate.flavour) if candidate.flavour in _FLAVOURS else 0,
         not lts,
         _KINDS.index(kind) if kind in _KINDS else 0,
+        bool(candidate.branch) and candidate.branch not in shipped,
         # The flavour of modules that the branch itself prefers.
         fact.get("modules").index(candidate.modules) if fact and candidate.modules else 0,
         newest(candidate),

@@ -59,7 +59,7 @@ REFUSED: dict[str, tuple[dict[str, Like], dict[str, Any], str]] = {
         {"driver": "operator"},
         "NVIDIA driver 580.95.05 open is installed on the host: there would be two",
     ),
-    "two toolkits": (two(), {"toolkit": "operator"}, "container toolkit 1.20.0 on the host"),
+    "two toolkits": (two(), {"toolkit": "operator"}, "container toolkit 1.20.1 on the host"),
     "two OFEDs by the plan": (
         two(),
         {"ofed": "operator"},

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +50,19 @@ def test_an_hgx_h100_gets_the_youngest_stack_that_somebody_shipped_for_its_syste
     assert found.stack["peer_memory"] == {"method": "dmabuf"}
     assert not {"nvlsm", "imex", "dcgm", "gdrcopy"} & set(found.stack)
     assert not found.warnings
+
+
+def test_where_nobody_shipped_a_stack_a_branch_comes_that_somebody_shipped_elsewhere(tmp_path: Path) -> None:
+    host = platform(system="debian12")
+    found = answer(host)
+    assert (found.verdict, found.stack["driver"]["branch"]) == (ALLOWED, "580")
+    assert answer(host, driver="620").stack["driver"]["branch"] == "620"
+    (tmp_path / "stacks.yml").write_text(
+        'stacks: {ours: {date: "2027-01-12", driver: "620.70.06", source: our lab, confidence: confirmed}}'
+    )
+    shipped = resolve(host, Policy(), load.load([tmp_path]), TODAY)
+    assert isinstance(shipped, Answer)
+    assert shipped.stack["driver"]["branch"] == "620", "long term support, and the newer of both"
 
 
 def test_what_a_board_needs_comes_and_nothing_else() -> None:
