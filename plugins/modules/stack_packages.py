@@ -77,6 +77,14 @@ options:
     type: list
     elements: str
     default: []
+  stay:
+    description:
+      - Packages (globs) of parts that stay as they were found (C(ibready_plan.install.stay)). They are neither moved
+        nor held, and a transaction that would bring, move or remove one is refused; what O(parts) names itself is not
+        meant.
+    type: list
+    elements: str
+    default: []
   simulate:
     description:
       - Whether check mode asks the repositories what would happen. Where it is false, it tells what
@@ -220,6 +228,7 @@ def main() -> None:
             "replace_ok": {"type": "bool", "default": False},
             "hold_kernel": {"type": "bool"},
             "forbid": {"type": "list", "elements": "str", "default": []},
+            "stay": {"type": "list", "elements": "str", "default": []},
             "simulate": {"type": "bool", "default": True},
             "lock_timeout": {"type": "int", "default": 120},
             "min_free_mb": {"type": "int", "default": 300},
@@ -240,6 +249,7 @@ def main() -> None:
             replace_ok=given["replace_ok"],
             hold_kernel=given["hold_kernel"],
             forbid=tuple(given["forbid"]),
+            stay=tuple(given["stay"]),
             lock_timeout=given["lock_timeout"],
             min_free_mb=given["min_free_mb"],
         )

@@ -123,6 +123,7 @@ class Planner:
             return name in brought or name in conflicts or any(part.owns(name) for part in order.parts)
 
         refuse.forbidden(found.changes, order.forbid)
+        refuse.staying([change for change in found.changes if self._survey.stays(change.name)])
         refuse.holds(found.changes, self._survey.packages, held)
         refuse.removals(found.changes, ours, order.replace_ok)
         refuse.busy(found.changes, self._manager.root)
@@ -335,6 +336,7 @@ class Bringer:
         now = self._manager.held()
         for part in self._survey.parts:
             owned = {name for name in self._survey.packages if part.hold and part.owns(name)}
+            owned = {name for name in owned if not self._survey.stays(name)}
             book = self._survey.book(part)
             kept = {name for name in book.brought if name in self._survey.packages}
             self._keep(part, owned - self._held_by_others(part), now, kept)

@@ -55,6 +55,19 @@ def forbidden(changes: Sequence[Change], globs: Sequence[str]) -> None:
             )
 
 
+def staying(changes: Sequence[Change]) -> None:
+    """Refuse a transaction that touches what stays as it was found."""
+    for change in changes:
+        to = f"to {change.after}" if change.after else "away"
+        raise PackageError(
+            "conflict",
+            f"the installation would bring {change.name} {change.before}".rstrip() + f" {to}, which is of a part that"
+            " stays as it was found",
+            "plan a release of the other part that goes with it, or let the plan bring this one, too (its variable of"
+            " stack_driver and so on, docs/stack.md)",
+        )
+
+
 def holds(changes: Sequence[Change], installed: Mapping[str, Installed], ours: Collection[str]) -> None:
     """Refuse to change a package that somebody else holds."""
     for change in changes:

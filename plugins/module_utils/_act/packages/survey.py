@@ -12,13 +12,14 @@ from ..._parse.packages import is_of_a_kernel
 from . import choose, dkms, files, kernels, keyring, ledger, openpgp
 from .files import File
 from .manager import Manager
-from .model import Installed, Part, Repository
+from .model import Installed, Part, Repository, matches
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is asked. ``absent``: names of parts that are to go, with all that they brought.
-    ``hold_kernel``: whether the kernel stays while a part has modules for it; None leaves it as it is."""
+    """What is asked. ``absent``: names of parts that are to go, with all that they brought. ``stay``: names (globs) of
+    what is not to be touched. ``hold_kernel``: whether the kernel stays while a part has modules for it; None leaves it
+    as it is."""
 
     repositories: tuple[Repository, ...]
     parts: tuple[Part, ...]
@@ -26,6 +27,7 @@ class Order:
     replace_ok: bool = False
     hold_kernel: bool | None = None
     forbid: tuple[str, ...] = ()
+    stay: tuple[str, ...] = ()
     lock_timeout: float = 120
     min_free_mb: int = 300
     kernel: str = field(default_factory=lambda: os.uname().release)
@@ -98,8 +100,14 @@ class Survey:
         )
 
     def others(self, part: Part) -> set[str]:
-        """Names that other parts brought."""
-        return {name for other, book in self.ledgers.items() if other != part.name for name in book.brought}
+        """Names that other parts brought, and those that are not to be touched."""
+        stay = {name for name in self.packages if self.stays(name)}
+        return stay | {name for other, book in self.ledgers.items() if other != part.name for name in book.brought}
+
+    def stays(self, name: str) -> bool:
+        """Whether a package is of a part that stays as it was found, and of none that is asked for."""
+        asked = (package.name for part in self.order.parts for package in part.packages)
+        return matches(name, self.order.stay) and name not in asked
 
     def brought(self) -> list[str]:
         parts = [*self.order.parts, *self.gone]

@@ -82,6 +82,39 @@ def test_what_must_not_come_without_consent(run_module: Run, world: AptWorld, re
     assert "ibready_firmware_ok" in result["msg"]
 
 
+def test_what_stays_as_it_was_found_is_neither_moved_nor_held(run_module: Run, world: AptWorld, tmp_path: Path) -> None:
+    vendor = DebRepository(tmp_path / "vendor", Signer(tmp_path, "vendor"))
+    there = Deb("nvidia-container-toolkit", "1.18.1-1")
+    vendor.publish([there, Deb("nvidia-smi", "580")])
+    by_hand = {"hand": {"packages": ["nvidia-container-toolkit"], "hold": False}}
+    run_module(stack_packages.main, repositories=[vendor.entry()], parts=by_hand, min_free_mb=1)
+    world.file("/var/lib/ibready/packages/hand.json").unlink()
+    needs = {"Depends": "nvidia-container-toolkit (>= 1.19)"}
+    newer = Deb("nvidia-container-toolkit", "1.19.0-1")
+    vendor.publish([there, newer, Deb("nvidia-smi", "580"), Deb("nvidia-smi", "590", needs)])
+    given = {"repositories": [vendor.entry()], "min_free_mb": 1, "stay": ["nvidia-container-toolkit*"]}
+
+    def driver(version: str) -> dict[str, Any]:
+        named = {"names": ["nvidia-*"], "version": version}
+        return {"nvidia_driver": {"packages": [{"name": "nvidia-smi", "version": version}], "pins": [named]}}
+
+    done = run_module(stack_packages.main, parts=driver("580"), **given)
+    assert [one["name"] for one in done["installed"]] == ["nvidia-smi"]
+    assert done["holds"]["held"] == ["nvidia-smi"]
+    assert not run_module(stack_packages.main, parts=driver("580"), **given)["changed"]
+    refused = run_module(
+        stack_packages.main, parts={"nvidia_driver": {**driver("590")["nvidia_driver"], "pins": []}}, **given
+    )
+    assert (refused["kind"], refused["changed"]) == ("conflict", False)
+    assert (
+        "nvidia-container-toolkit 1.18.1-1 to 1.19.0-1, which is of a part that stays as it was found" in refused["msg"]
+    )
+    assert world.packages()["nvidia-container-toolkit"] == "1.18.1-1"
+    # Asked for by name it is nobody's to keep.
+    mine = {"container_toolkit": {"packages": [{"name": "nvidia-container-toolkit", "version": "1.19.0"}]}}
+    assert run_module(stack_packages.main, parts=mine, **given)["upgraded"]
+
+
 def test_bad_input_is_refused(run_module: Run, world: AptWorld) -> None:
     result = run_module(stack_packages.main, repositories=[{"name": "x"}], parts={})
     assert (result["kind"], result["changed"]) == ("input", False)
