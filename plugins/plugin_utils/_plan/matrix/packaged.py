@@ -28,8 +28,8 @@ def applies(fact: Fact, stack: Mapping[str, Any], system: str) -> bool:
     Its ``when`` is asked of the part itself, but for ``system`` and ``driver_flavour``, which is the driver's.
     """
     component = stack.get(fact.get("component"))
-    if component is None:
-        return False
+    if component is None or component.get("found"):
+        return False  # A part that stays as it was found brings none.
     driver = (stack.get("driver") or {}).get("flavour", NVIDIA)
     here = {**component, "system": system, "driver_flavour": driver}
     return all(_fits(key, str(here.get(key, "")), wanted) for key, wanted in (fact.get("when") or {}).items())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -21,6 +22,10 @@ OFF = (
     "or the lists are old; next: `apt-get update` on the host, or set stack_repositories.distribution.base to the "
     "mirror that it uses, and the parts that are off come from there"
 )
+
+
+# What a name leaves open: the branch, the kernel.
+_OPEN = re.compile(r"\{\w+\}")
 
 
 class InstallError(ValueError):
@@ -101,6 +106,8 @@ def install(stack: Mapping[str, Any], to: Target, matrix: Matrix, sites: Sites, 
     for part in parts:
         _own(parts[part], part, stack, to, matrix)
     found: dict[str, Any] = {"parts": {part: parts[part] for part in PARTS if part in parts}}
+    kept = sorted(of_what_stays(stack, matrix))
+    found.update({"stay": kept} if kept else {})
     if sites.bundle is not None:
         found["bundle"] = {"directory": sites.bundle.directory, "class": name}
         found["repositories"] = [bundle_repository(sites.bundle, name, to.family)]
@@ -108,6 +115,18 @@ def install(stack: Mapping[str, Any], to: Target, matrix: Matrix, sites: Sites, 
         # Of the host's own archive only the parts that are switched off have to come from somewhere.
         wanted = [item for item in dict.fromkeys(names) if item != OWN or sites.get(item, "base")]
         found["repositories"] = [_repository(item, stack, to, matrix, sites) for item in wanted]
+    return found
+
+
+def of_what_stays(stack: Mapping[str, Any], matrix: Matrix) -> set[str]:
+    """The names (globs) of packages of the parts that stay as they were found, whoever's they are."""
+    found: set[str] = set()
+    for section in ("packages.packages", "packages.owned"):
+        for fact in matrix.all(section).values():
+            if not stack.get(fact.get("component"), {}).get("found"):
+                continue
+            named = [entry["name"] for family in ("apt", "dnf") for entry in fact.get(family, [])]
+            found.update(_OPEN.sub("*", name) for name in [*named, *fact.get("names", [])])
     return found
 
 
@@ -250,6 +269,7 @@ def _not_from(name: str, stack: Mapping[str, Any], to: Target, matrix: Matrix) -
         return []
     found: list[str] = []
     for fact in matrix.all("packages.owned").values():
-        if fact.get("part") == "rdma" and applies(fact, stack, to.system):
-            found += fact.get("names")
+        kept = stack.get("rdma", {}).get("found")
+        if fact.get("part") == "rdma" and (kept or applies(fact, stack, to.system)):
+            found += [name for name in fact.get("names") if name not in found]
     return found

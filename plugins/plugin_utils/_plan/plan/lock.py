@@ -235,6 +235,9 @@ def shown(fields: Mapping[str, Any] | None) -> str:
     """One part of a stack in a few words."""
     if not fields:
         return "none"
+    if "found" in fields:
+        there = {key: value for key, value in fields.items() if key != "found"}
+        return f"{shown({'version': fields['found'], **there})}, as found"
     if "branch" in fields:
         whose = " of the distribution" if fields.get("flavour") else ""
         return f"{fields['version']} {fields['modules']}{whose}"

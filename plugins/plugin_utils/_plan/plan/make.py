@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,14 +12,17 @@ from typing import Any
 from ..matrix import checked
 from ..matrix.model import Matrix
 from ..matrix.packaged import NVIDIA
-from ..resolve import archive
+from ..resolve import archive, found
 from ..resolve.answer import Answer, resolve
 from ..resolve.candidates import PARTS
 from ..resolve.platform import Platform, merged, platform
-from ..resolve.policy import DISTRIBUTION, PREFIX, Policy, PolicyError, from_variables
+from ..resolve.policy import DISTRIBUTION, FOUND, PREFIX, Policy, PolicyError, from_variables
 from ..resolve.refuse import Refusal
 from . import install as installer, lock as locks
 from .table import Row
+
+# What a class's name may hold of a version.
+_SLUG = re.compile(r"[^A-Za-z0-9.+~]+")
 
 
 class PlanError(ValueError):
@@ -36,12 +40,13 @@ class Host:
 
 @dataclass(frozen=True)
 class Group:
-    """The hosts of one class."""
+    """The hosts of one class. ``stays``: what they have of the parts that are left as they are, "" for nothing."""
 
     name: str
     platform: Platform
     policy: Policy
     hosts: Sequence[Host]
+    stays: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -64,30 +69,35 @@ class Made:
 
 
 def groups(hosts: Sequence[Host], matrix: Matrix) -> list[Group]:
-    """The hosts by class; raises PlanError where equal hosts are wished different stacks."""
+    """The hosts by class; raises PlanError where a wish cannot be meant, or what is to stay is not there."""
     by_name: dict[str, list[tuple[Host, Platform, Policy]]] = {}
+    lacks = []
     for host in hosts:
         try:
             policy = from_variables(host.variables)
         except PolicyError as exc:
             raise PlanError(f"{host.name}: {exc}") from None
         here = platform(host.node, matrix)
+        lacks += [f"{host.name}: {why}" for why in found.lacks(here, policy)]
         by_name.setdefault(here.name, []).append((host, here, policy))
-    found = []
+    if lacks:
+        raise PlanError(f"{'; '.join(lacks)}. Nothing was changed on any host")
+    made = []
     for name, members in sorted(by_name.items()):
-        policies = {policy for *_unused, policy in members}
-        # Equal hosts with different wishes are different classes; their names say which wish.
-        for policy in sorted(policies, key=repr):
-            mine = [(host, here) for host, here, wished in members if wished == policy]
-            label = name if len(policies) == 1 else f"{name}_{_wishes(policy)}"
-            found.append(
-                Group(label, merged([here for _unused, here in mine]), policy, [entry for entry, _unused in mine])
-            )
-    return found
-
-
-def _wishes(policy: Policy) -> str:
-    return "+".join(f"{name}-{value}" for name, value in policy.pins()) or "auto"
+        classes: dict[tuple[Policy, tuple[tuple[str, str], ...]], list[tuple[Host, Platform]]] = {}
+        for host, here, policy in members:
+            classes.setdefault((policy, tuple(found.there(here, policy).items())), []).append((host, here))
+        # Equal hosts with different wishes, or of which different things stay, are different classes; their names say
+        # which.
+        common = set.intersection(*(set(kept) for _policy, kept in classes))
+        for policy, kept in sorted(classes, key=repr):
+            mine = classes[policy, kept]
+            apart = [f"{part}-{_SLUG.sub('-', told)}" for part, told in kept if (part, told) not in common]
+            wishes = [f"{wish}-{value}" for wish, value in policy.pins()]
+            label = name if len(classes) == 1 else f"{name}_{'+'.join([*wishes, *apart]) or 'auto'}"
+            here = merged([platform for _host, platform in mine])
+            made.append(Group(label, here, policy, [host for host, _here in mine], dict(kept)))
+    return made
 
 
 def make(
@@ -102,7 +112,7 @@ def make(
     """The plan. ``now``: ISO 8601; end-of-life rules hold by its day. Raises PlanError."""
     rows, classes = [], {}
     for group in groups(hosts, matrix):
-        locked = old.classes.get(group.name) if old and not relock else None
+        locked = _locked(group, old) if old and not relock else None
         row = _kept(group, locked, matrix, now) if locked else _resolved(group, matrix, now)
         if row.planned is not None:
             classes[group.name] = row.planned
@@ -112,6 +122,15 @@ def make(
     lock = locks.with_classes(old, classes, matrix.digest, now)
     used = {part for row in rows for part in (row.planned.stack if row.planned else PARTS)}
     return Made(lock, rows, locks.changes(old, lock), checked.oldest(matrix, used))
+
+
+def _locked(group: Group, old: locks.Lock) -> locks.Class | None:
+    """The class in the lock. What was found on a host goes by the host: as it changes, so does the class's name."""
+    mine = old.classes.get(group.name)
+    if mine is None and any(group.stays.values()):
+        theirs = [entry[1] for host in group.names if (entry := old.of_host(host)) is not None]
+        mine = next((kind for kind in theirs if any("found" in fields for fields in kind.stack.values())), None)
+    return mine
 
 
 def _missing(group: Group, planned: locks.Class, matrix: Matrix, sites: installer.Sites) -> list[str]:
@@ -149,8 +168,11 @@ def _kept(group: Group, locked: locks.Class, matrix: Matrix, now: str) -> Row:
     against = [
         f"{PREFIX}{name} is {value}, the lock says {wanted.get(name, 'none')}"
         for name, value in group.policy.pins()
-        if not _agrees(name, value, wanted)
+        if value != FOUND
+        and not found.stays(found.FOLLOWS.get(name, ""), group.policy)
+        and not _agrees(name, value, wanted)
     ]
+    against += found.against(group.policy, group.stays, locked.stack)
     if against:
         raise PlanError(
             f"{', '.join(group.names)}: {'; '.join(against)}. Nothing was changed on any host. "

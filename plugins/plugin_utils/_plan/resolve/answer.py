@@ -13,8 +13,9 @@ from ..matrix.model import Fact, Matrix
 from . import refuse
 from .candidates import Candidate
 from .collision import Collision
+from .found import FOLLOWS, stays
 from .platform import Platform
-from .policy import AUTO, DISTRIBUTION, NONE, PREFIX, Policy, PolicyError
+from .policy import AUTO, DEFAULT, DISTRIBUTION, FOUND, NONE, PREFIX, Policy, PolicyError
 from .refuse import Refusal
 from .rules import Rules
 from .solve import Unsolvable, solve
@@ -72,6 +73,7 @@ def _find(rules: Rules, policy: Policy, wish: Policy) -> Answer:
     empty = "" if stack else f"nothing to install: {nothing(rules.host.gpus, rules.host.hcas)}"
     because = [empty or known_by or "breaks no confirmed rule of the matrix"]
     because += _reasons(chosen)
+    because += _staying(chosen, rules.host)
     because += [f"mind {warning}" for warning in warnings]
     because += _dropped(wish, rules.host)
     return Answer(KNOWN if known_by else ALLOWED, stack, because, warnings)
@@ -102,7 +104,10 @@ def _shipped(host: Platform, policy: Policy, matrix: Matrix) -> Iterator[Policy]
     """The policy narrowed to each known stack of this system that it leaves open."""
     for fact in _stacks_of(host, matrix):
         try:
-            yield policy.and_also(**_wishes(fact, host, policy))
+            wishes = _wishes(fact, host, policy).items()
+            yield policy.and_also(
+                **{name: value for name, value in wishes if not stays(FOLLOWS.get(name, name), policy)}
+            )
         except PolicyError:
             continue
 
@@ -119,11 +124,25 @@ def _reasons(chosen: dict[str, Candidate]) -> Iterator[str]:
             yield f"{entry}: {words}"
 
 
+def _staying(chosen: dict[str, Candidate], host: Platform) -> Iterator[str]:
+    """What is left as it is, and what is not there and does not come."""
+    there = [str(entry) for entry in chosen.values() if entry.found]
+    if there:
+        yield f"stays as it was found: {', '.join(there)}"
+    left = [part for part in ("nccl", "container_toolkit") if chosen[part].stays and chosen[part].absent and host.gpus]
+    if left:
+        yield f"not there, and not brought ({PREFIX}{DEFAULT} is {FOUND}): {', '.join(left)}"
+
+
 def _dropped(wish: Policy, host: Platform) -> Iterator[str]:
     """Wishes of which nothing comes, because what they belong to is not wished for."""
     for name, value in wish.pins():
         owner = _COMES_WITH.get(name)
-        if owner and value != NONE and getattr(wish, owner) == NONE and (owner != "driver" or host.gpus):
+        kept = FOLLOWS.get(name)
+        if kept and value != FOUND and stays(kept, wish):
+            part = kept.replace("rdma", "RDMA stack")
+            yield f"mind {PREFIX}{name} {value} comes to nothing, because the {part} stays as it was found"
+        elif owner and value != NONE and getattr(wish, owner) == NONE and (owner != "driver" or host.gpus):
             yield f"mind {PREFIX}{name} {value} comes to nothing, because {PREFIX}{owner} is {NONE}"
 
 
@@ -148,6 +167,8 @@ def _as_stack(chosen: dict[str, Candidate]) -> dict[str, Any]:
             found[part] = {"version": entry.version, "cuda": entry.cuda}
         else:
             found[part] = {"version": entry.version}
+        if entry.found:
+            found[part]["found"] = entry.found
     return found
 
 

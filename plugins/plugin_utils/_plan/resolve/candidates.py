@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ....module_utils._parse.version_text import fits
 from ..matrix.model import Fact, Matrix
 from ..matrix.versions import version
 from . import archive
+from .found import stays, what_stays
 from .platform import Platform
 from .policy import AUTO, DISTRIBUTION, NEWEST, NONE, Policy
 
@@ -27,7 +28,7 @@ class Candidate:
     """One thing that a part could be. ``absent``: it is not installed at all.
 
     ``fact``: what the matrix says of it, None where it does not know it. ``pinned``: the site asked
-    for exactly this.
+    for exactly this. ``stays``: nothing of it is changed; ``found``: its version as the host tells it.
     """
 
     part: str
@@ -41,6 +42,8 @@ class Candidate:
     fact: Fact | None = field(default=None, compare=False, repr=False)
     absent: bool = False
     pinned: bool = False
+    stays: bool = False
+    found: str = ""
 
     def __str__(self) -> str:
         if self.absent:
@@ -52,6 +55,14 @@ class Candidate:
 
 def candidates(part: str, platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
     """All that a part could be under the policy; the solver puts them in order of preference."""
+    there = what_stays(part, platform, policy, matrix)
+    if there is not None:
+        return [Candidate(part, **there)]
+    choices = _choices(part, platform, policy, matrix)
+    return [replace(choice, stays=True) for choice in choices] if stays(part, policy) else choices
+
+
+def _choices(part: str, platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
     if part == "rdma":
         return _rdma(platform, policy, matrix)
     if part == "driver":
@@ -64,6 +75,9 @@ def candidates(part: str, platform: Platform, policy: Policy, matrix: Matrix) ->
         return _cuda(platform, policy, matrix)
     if part == "peer_memory":
         methods = ("dmabuf", "peermem", NONE) if policy.peer_memory == AUTO else ()
+        if stays("driver", policy) and not stays("rdma", policy):
+            # Nobody would build its nvidia-peermem against another RDMA stack.
+            methods = tuple(method for method in methods if method != "peermem")
         return [
             Candidate(part, method="" if method == NONE else method, absent=method == NONE, pinned=not methods)
             for method in methods or (policy.peer_memory,)
@@ -191,7 +205,7 @@ def _nvlsm(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate
 def _cuda(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
     if policy.cuda == NONE:
         return [Candidate("cuda", absent=True, pinned=True)]
-    brought = [driver.cuda for driver in _drivers(platform, policy, matrix) if driver.cuda]
+    brought = [driver.cuda for driver in candidates("driver", platform, policy, matrix) if driver.cuda]
     built = [build for fact in matrix.all("nccl.releases").values() for build in fact.get("builds")]
     known = dict.fromkeys((*brought, *built))
     if policy.cuda == AUTO:

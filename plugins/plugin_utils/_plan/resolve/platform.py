@@ -36,7 +36,7 @@ class Platform:
     there are, by name, or by PCI id where the tables do not know them. ``board``: the recognised
     hardware profile. ``engines``: container engines and their versions. ``secure_boot``: None
     where nobody could tell. ``offered``: the versions of packages in the host's own lists, where
-    they were asked for.
+    they were asked for. ``there``: what is installed, by part; empty where nobody could look.
     """
 
     system: str
@@ -54,6 +54,7 @@ class Platform:
     secure_boot: bool | None = None
     engines: Mapping[str, str] = field(default_factory=dict)
     offered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    there: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def looked(self) -> bool:
@@ -148,6 +149,7 @@ def platform(node: Mapping[str, Any], matrix: Matrix) -> Platform:
         secure_boot=node.get("secure_boot"),
         engines=dict(node.get("engines") or {}),
         offered={name: tuple(found) for name, found in (node.get("offered") or {}).items()},
+        there=dict(node.get("installed") or {}),
     )
 
 

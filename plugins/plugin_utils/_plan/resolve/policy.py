@@ -13,6 +13,8 @@ from ..matrix.packaged import NVIDIA
 AUTO = "auto"
 NONE = "none"
 NEWEST = "newest"
+# What is there stays as it is.
+FOUND = "found"
 # In place of packages of NVIDIA's repository, those of the distribution's own archive.
 DISTRIBUTION = "distribution"
 
@@ -27,7 +29,7 @@ class Policy:
 
     ``driver`` also takes a branch (580); ``driver_flavour``: nvidia or distribution, whose packages
     it comes in. ``dcgm``, ``gdrcopy`` and ``gds`` come only where asked for: newest, or a version.
-    ``peer_memory``: dmabuf, peermem or none.
+    ``peer_memory``: dmabuf, peermem or none. ``default``: found, and what says nothing itself stays as it is, too.
     """
 
     rdma_flavour: str = AUTO
@@ -46,6 +48,7 @@ class Policy:
     gdrcopy: str = AUTO
     gds: str = AUTO
     peer_memory: str = AUTO
+    default: str = AUTO
 
     def pins(self) -> Iterator[tuple[str, str]]:
         """The wishes that are not auto."""
@@ -68,14 +71,18 @@ class Policy:
 
 
 PREFIX = "stack_"
+DEFAULT = "default"
 # What a package manager can be asked for, or a beginning of it.
 _VERSION = re.compile(r"[0-9][A-Za-z0-9_.+:~^-]{0,99}")
 _CHOICES = {
-    "rdma_flavour": (AUTO, NONE, "inbox", "mlnx_ofed", "doca"),
+    "rdma_flavour": (AUTO, NONE, FOUND, "inbox", "mlnx_ofed", "doca"),
     "driver_flavour": (AUTO, NVIDIA, DISTRIBUTION),
     "driver_modules": (AUTO, "open", "proprietary"),
     "peer_memory": (AUTO, NONE, "dmabuf", "peermem"),
+    DEFAULT: (AUTO, FOUND),
 }
+# Other parts that may stay as they are, besides the RDMA stack.
+_MAY_STAY = ("driver", "nccl", "container_toolkit", "dcgm", "gdrcopy", "gds")
 
 
 def _narrower(value: str, mine: str) -> bool:
@@ -92,8 +99,10 @@ def from_variables(variables: Mapping[str, Any]) -> Policy:
             raise PolicyError(f"{PREFIX}{field.name} must be text in quotes, such as {AUTO!r} or '13.0', not {value!r}")
         text = str(value).strip()
         choices = _CHOICES.get(field.name)
-        if text not in (choices or (AUTO, NONE, NEWEST)) and (choices or not _VERSION.fullmatch(text)):
-            shown = f"one of {', '.join(choices)}" if choices else "a version, auto or none"
+        words = choices or (AUTO, NONE, NEWEST, *((FOUND,) if field.name in _MAY_STAY else ()))
+        if text not in words and (choices or not _VERSION.fullmatch(text)):
+            others = f"auto, none or {FOUND}" if FOUND in words else "auto or none"
+            shown = f"one of {', '.join(choices)}" if choices else f"a version, {others}"
             raise PolicyError(f"{PREFIX}{field.name} must be {shown}, not {text!r}")
         given[field.name] = text
     return Policy(**given)

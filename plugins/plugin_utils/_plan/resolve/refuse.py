@@ -10,7 +10,7 @@ from typing import Any
 
 from .candidates import PARTS, Candidate, candidates, newest
 from .collision import Collision, Pair
-from .policy import AUTO, NONE, PREFIX, Policy
+from .policy import AUTO, DEFAULT, NONE, PREFIX, Policy
 from .rules import PAIRS, Rules
 from .solve import domain
 
@@ -166,6 +166,8 @@ _FIELDS = {
 
 def _now(name: str, stack: Mapping[str, Mapping[str, str]]) -> str:
     """A wish as the stack fulfils it; auto where it says nothing of it (inbox has no version)."""
+    if name == DEFAULT:
+        return AUTO
     part, key = _FIELDS.get(name, (name, "version"))
     if part not in stack:
         return NONE

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..matrix.model import Matrix
-from . import rules_driver, rules_gds, rules_rdma, rules_software
+from . import rules_driver, rules_found, rules_gds, rules_rdma, rules_software
 from .candidates import Candidate
 from .collision import Alone, Collision, Found, Pair, collision
 from .platform import Platform
@@ -16,7 +16,13 @@ from .platform import Platform
 # The first that is broken is the one that a refusal names: what nobody can change comes first.
 _ALONE: tuple[Alone, ...] = (*rules_software.ALONE, *rules_driver.ALONE, *rules_rdma.ALONE, *rules_gds.ALONE)
 _AGES = (("DRIVER_EOL", "driver"), ("RDMA_EOL", "rdma"))
-PAIRS: tuple[Pair, ...] = (*rules_driver.PAIRS, *rules_rdma.PAIRS, *rules_software.PAIRS, *rules_gds.PAIRS)
+PAIRS: tuple[Pair, ...] = (
+    *rules_driver.PAIRS,
+    *rules_rdma.PAIRS,
+    *rules_software.PAIRS,
+    *rules_found.PAIRS,
+    *rules_gds.PAIRS,
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class Rules:
         if candidate not in self._seen:
             mine = (rule for rule in self.alone if rule.part == candidate.part)
             found = [(rule.rule, rule.test(self.host, candidate, self.matrix)) for rule in mine]
-            judged = [collision(name, each, self.matrix) for name, each in found]
+            judged = [self._judged(name, each, candidate) for name, each in found]
             self._seen[candidate] = [each for each in judged if each is not None]
         return self._seen[candidate]
 
@@ -49,8 +55,18 @@ class Rules:
         key = (rule.rule, candidate, other)
         if key not in self._beside:
             found = rule.test(self.host, candidate, other, self.matrix)
-            self._beside[key] = collision(rule.rule, found, self.matrix)
+            self._beside[key] = self._judged(rule.rule, found, candidate, other)
         return self._beside[key]
+
+    def _judged(self, rule: str, found: Found | None, *of: Candidate) -> Collision | None:
+        """The finding; where all that it is about stays as it is, a warning, and none of what only an install asks."""
+        judged = collision(rule, found, self.matrix)
+        if judged is None or not all(candidate.stays for candidate in of):
+            return judged
+        if self.matrix.all("rules.rules")[rule].get("of_install"):
+            return None
+        there = judged.one.replace("is asked for", "is there")
+        return replace(judged, one=there, blocks=False)
 
     def go_together(self, rule: Pair, candidate: Candidate, other: Candidate) -> bool:
         """Whether a rule lets two candidates stand, given in the rule's order."""

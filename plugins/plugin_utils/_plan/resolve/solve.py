@@ -118,7 +118,7 @@ def _rank(candidate: Candidate, broken: list[Collision], wish: Policy, shipped: 
         _KINDS.index(kind) if kind in _KINDS else 0,
         bool(candidate.branch) and candidate.branch not in shipped,
         # The flavour of modules that the branch itself prefers.
-        fact.get("modules").index(candidate.modules) if fact and candidate.modules else 0,
+        fact.get("modules").index(candidate.modules) if fact and candidate.modules in fact.get("modules", ()) else 0,
         newest(candidate),
         tuple(-int(number) for number in candidate.cuda.split(".") if number.isdigit()),
     )

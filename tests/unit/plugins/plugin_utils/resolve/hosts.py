@@ -51,4 +51,5 @@ def platform(host: str = "h100", **other: Any) -> Platform:
         imex=bool(board and board.imex),
         engines=words["engines"],
         secure_boot=words.get("secure_boot"),
+        there=words.get("there", {}),
     )
