@@ -33,12 +33,13 @@ class ActionModule(SiteAction):
 
     def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         try:
+            hosts, hostvars = args["hosts"], variables["hostvars"]
             if args["to"] == rollback.BARE:
-                return _bare(args["hosts"])
-            variables_of = variables["hostvars"][args["hosts"][0]]
-            found = rollback.read(_lock_file(args["hosts"], variables["hostvars"]), args["to"])
+                return {**_bare(hosts), "stay": self._stay(hosts, hostvars)}
+            variables_of = hostvars[hosts[0]]
+            found = rollback.read(_lock_file(hosts, hostvars), args["to"])
             if args["state"] == "planned":
-                return self._planned(found, args["hosts"])
+                return {**self._planned(found, hosts), "stay": self._stay(hosts, hostvars)}
             return self._swapped(found, args["hosts"], variables_of)
         except _PROBLEMS as exc:
             raise AnsibleActionFail(str(exc)) from exc
@@ -47,6 +48,17 @@ class ActionModule(SiteAction):
                 f"the locks did not change places: {exc}. Next: see both files, and put "
                 f"{locks.PREVIOUS} in the place of {locks.NAME} by hand"
             ) from exc
+
+    def _stay(self, hosts: list[str], hostvars: Mapping[str, Any]) -> dict[str, list[str]]:
+        """By host, the packages (globs) of what the lock leaves as it was found. A way back to bare needs no lock."""
+        matrix = load.load(where.matrix_folders(hostvars[hosts[0]]))
+        try:
+            lock = locks.read(_lock_file(hosts, hostvars))
+        except locks.LockError as exc:
+            self._display.warning(plain(f"nobody knows which parts stay as they were found: {exc}"))
+            lock = None
+        known = {host: kind[1] for host in hosts if lock is not None and (kind := lock.of_host(host)) is not None}
+        return {host: sorted(install.of_what_stays(kind.stack, matrix)) for host, kind in known.items()}
 
     def _planned(self, found: rollback.Locks, hosts: list[str]) -> dict[str, Any]:
         changes = rollback.differences(found)

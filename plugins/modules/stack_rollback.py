@@ -66,6 +66,10 @@ lock:
   description: The file of the lock that hosts are judged by from now on; empty with O(to=bare).
   type: str
   returned: success
+stay:
+  description: By host, packages (globs) of the parts that the lock leaves as they were found, and so a rollback too.
+  type: dict
+  returned: with O(state=planned)
 swapped: {type: bool, returned: success, description: "Whether the locks changed places, or would in check mode."}
 absent:
   description: Hosts whose stack differs between the locks, and that are not among O(hosts).

@@ -83,6 +83,16 @@ def test_the_locks_change_places_once_all_are_back(run: Run, moved: Path) -> Non
         run(state="planned")
 
 
+@pytest.mark.parametrize("to", ["bare", "previous"])
+def test_what_stays_as_it_was_found_stays_in_a_rollback_too(run: Run, moved: Path, to: str) -> None:
+    assert run(state="planned", to=to)["stay"] == {"a": [], "b": []}
+    text = re.sub("(?m)^sum: .*\n", "", moved.read_text())
+    moved.write_text(re.sub("(?m)^( +)modules: open$", r"\1modules: open\n\1found: 595.91.07", text))
+    stay = run(state="planned", to=to)["stay"]
+    assert "libnvidia-*" in stay["a"]
+    assert "libnccl*" not in stay["b"]
+
+
 def test_bare_needs_no_lock(run: Run) -> None:
     planned = run(state="planned", to="bare")
     assert planned["digests"] == {"a": "bare", "b": "bare"}

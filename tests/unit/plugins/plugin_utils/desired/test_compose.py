@@ -127,6 +127,51 @@ def test_gpudirect_storage_comes_after_the_driver_and_goes_with_its_file() -> No
     assert kinds.index("nvidia_modules") > max(i for i, kind in enumerate(kinds) if kind == "stack_packages")
 
 
+FOUND = {
+    **PLAN,
+    "stack": {
+        "rdma": {"flavour": "doca", "version": "3.2.3", "found": "25.10-3.1.8.0"},
+        "driver": {"version": "580.126.20", "modules": "open", "found": "580.126.20"},
+        "fabric_manager": {"version": "580.126.20", "found": "580.126.20-1"},
+        "nccl": {"version": "2.29.7", "found": "2.29.7-1+cuda13.0"},
+        "container_toolkit": {"version": "1.18.1", "found": "1.18.1-1"},
+        "dcgm": {"version": "4.4.1", "found": "1:4.4.1-1"},
+        "gds": {"version": "2.26.6", "found": "2.26.6-1"},
+    },
+    "install": {"repositories": [], "parts": {}, "stay": ["nvidia-*"]},
+}
+
+
+@pytest.mark.parametrize("role", ["rdma", "nvidia_driver", "nccl", "container_runtime"])
+def test_of_what_stays_as_it_was_found_nothing_is_wanted(role: str) -> None:
+    wanted = composed(role, ibready_plan=FOUND)
+
+    assert wanted.always == []
+    # Neither parts that come nor parts that go: what ibready brought once stays, too.
+    assert [found for found in brought(wanted) if found != ([], [])] == []
+    if role in ("rdma", "nvidia_driver"):
+        told = {item.kind.rpartition(".")[2] for item in wanted.items}
+        assert not told & {"rdma_users", "systemd_service", "units", "nvidia_modules", "modules_look", "command"}
+        written = {path for item in wanted.items if item.want.get("files") for path in files(item)}
+        assert written == set()
+
+
+def test_dcgm_comes_beside_a_driver_that_stays() -> None:
+    install = {**FOUND["install"], "parts": {"extras": PART}}
+    stack = {key: fields for key, fields in FOUND["stack"].items() if key != "dcgm"}
+    wanted = composed("nvidia_driver", ibready_plan={**FOUND, "stack": stack, "install": install})
+    assert brought(wanted) == [(["extras"], [])]
+    (packages,) = [item.want for item in wanted.items if item.kind.endswith("stack_packages")]
+    assert packages["stay"] == ["nvidia-*"]
+    assert {item.kind.rpartition(".")[2] for item in wanted.items} == {"stack_packages"}
+
+
+def test_ipoib_beside_a_stack_that_stays_loads_its_own_module_alone() -> None:
+    wanted = composed("rdma", ibready_plan=FOUND, rdma_ipoib=True)
+    (look,) = [item.want["names"] for item in wanted.items if item.kind.endswith("modules_look")]
+    assert look == ["ib_ipoib"]
+
+
 def test_the_distributions_own_stack_is_followed_too() -> None:
     plan = {**PLAN, "stack": {"rdma": {"flavour": "inbox"}}, "install": {"repositories": [], "parts": {}}}
 
