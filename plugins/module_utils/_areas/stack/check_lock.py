@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Iterator, Mapping
 
 from ..._data import stack_components
 from ..._expect.expectations import Expectations, Expected
-from ..._ground.check import Check, failed, outcome, passed, skipped, unknown
+from ..._ground.check import FAIL, Check, failed, outcome, passed, skipped, unknown
 from ..._ground.look import look
 from ..._ground.reading import Reading
 from ..._parse.packages import Package, named
@@ -20,6 +21,9 @@ _ID = "stack.lock.match"
 _MATRIX = "stack.lock.matrix"
 _PLAN = "run playbooks/plan.yml"
 _ABSENT = "not installed"
+# Nobody but its own vendor brings a part that stays as it was found.
+_FOUND_CAUSE = "it is a part that stays as it was found, and was changed since"
+_FOUND_REMEDY = "keep it as it is now by `playbooks/plan.yml -e stack_relock=true`, or bring back what was there"
 
 
 def judge(facts: StackFacts, machine: Machine, expect: Expectations, ours: Reading[Stack]) -> Iterator[Check]:
@@ -38,11 +42,13 @@ def judge(facts: StackFacts, machine: Machine, expect: Expectations, ours: Readi
         yield skipped(_ID, "host", "the lock names no component")
     for name, value in named.items():
         if name == "rdma":
-            yield _rdma(facts, machine, ours, value, wanted.source)
+            check = _rdma(facts, machine, ours, value, wanted.source)
         elif name == "driver":
-            yield _driver(facts, machine, value, wanted.source)
+            check = _driver(facts, machine, value, wanted.source)
         else:
-            yield _component(facts, str(name), value, wanted.source)
+            check = _component(facts, str(name), value, wanted.source)
+        kept = check.result == FAIL and _field(value, "found")
+        yield replace(check, cause=_FOUND_CAUSE, remedy=_FOUND_REMEDY) if kept else check
 
 
 def _of_lock(lock: dict[str, Any]) -> Expected | None:
@@ -105,14 +111,15 @@ def _field(value: Any, key: str) -> str:
 
 
 def _rdma(facts: StackFacts, machine: Machine, ours: Reading[Stack], value: Any, source: str) -> Check:
-    flavour, version = _field(value, "flavour"), _field(value, "version")
+    flavour, there = _field(value, "flavour"), _field(value, "found")
+    version = _field(value, "version") or there
     expected = f"{flavour} {version}".strip()
     if has_rdma(facts, machine) is False:
         return skipped(_ID, "rdma", NO_RDMA)
 
     def compare(stack: Stack) -> Check:
         right = not flavour or stack.flavour == flavour
-        if right and (not version or any(fits(entry, version) for entry in stack.versions)):
+        if right and (not version or any(fits(entry, version) or entry == there for entry in stack.versions)):
             return passed(_ID, "rdma", stack, expected, source)
         cause = _changed(expected) if right else "another RDMA stack is installed than was planned"
         return failed(_ID, "rdma", stack, expected, source, cause=cause)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
-from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import area as stack
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack import area as stack, check_installed
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.facts import (
     Beegfs,
     Dkms,
@@ -554,6 +554,24 @@ def test_a_driver_that_is_not_loaded_is_told_from_one_that_is_not_there(version:
     reported = results(seen, None, {"stack": {"driver": {"version": "580.105.08"}}})
     assert reported["stack.lock.match driver"] == "fail"
     assert told in cause(seen, "stack.lock.match", None, {"stack": {"driver": {"version": "580.105.08"}}})
+
+
+def test_a_part_that_stays_is_held_to_what_was_found() -> None:
+    there = check_installed.installed(facts()).value
+    assert there is not None
+    # The release of the matrix by whose kernel modules the plan knew it need not be a word of the host's.
+    lock = {"rdma": {"flavour": there.flavour, "version": "9.9.9", "found": there.versions[0]}}
+    assert locked(lock) == {"rdma": "pass"}
+    seen = facts(packages=packages({**VENDOR, "libnccl2": "2.29.7-1+cuda13.0"}))
+    lock = {"nccl": {"version": "2.28.7", "found": "2.28.7-1+cuda13.0"}}
+    (check,) = [one for one in judge(seen, machine(), {"stack": lock}) if one.id == "stack.lock.match"]
+    assert check.result == "fail"
+    assert "stays as it was found, and was changed since" in check.cause
+    assert "stack_relock=true" in check.remedy
+    assert locked({"rdma": {"flavour": "inbox", "found": "48.0-1"}}, inbox()) == {"rdma": "fail"}
+    mine = check_installed.installed(inbox()).value
+    assert mine is not None
+    assert locked({"rdma": {"flavour": "inbox", "found": mine.versions[0]}}, inbox()) == {"rdma": "pass"}
 
 
 def of_lock(**bent: Any) -> dict[str, str]:
