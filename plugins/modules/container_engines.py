@@ -51,6 +51,12 @@ options:
     type: str
     choices: ["yes", "no", auto]
     default: auto
+  replace_ok:
+    description:
+      - Whether a value that the site's own file has may be replaced; C(ibready_replace_settings_ok).
+        Otherwise it stays, and is in RV(engines.left).
+    type: bool
+    default: false
   restart_ok:
     description: Whether the service may be restarted while containers run.
     type: bool
@@ -62,7 +68,7 @@ attributes:
     support: full
 notes:
   - A restart that had to wait is remembered, and made by a run that may make it.
-  - A value of the site that gives way is told as a warning, and its file is copied beforehand.
+  - A value of the site that gives way (O(replace_ok)) is told as a warning, and its file is copied beforehand.
 """
 
 EXAMPLES = r"""
@@ -140,6 +146,7 @@ def _wish(given: dict[str, Any]) -> Desired:
         nofile=given["nofile"] or None,
         shm_size=given["shm_size"],
         cdi=given["cdi"],
+        replace=given["replace_ok"],
         nvidia=given["nvidia"] == "yes" or (given["nvidia"] == "auto" and is_there(data.NVIDIA_RUNTIME)),
     )
 
@@ -181,6 +188,7 @@ def main() -> None:
             "shm_size": {"type": "str", "default": ""},
             "cdi": {"type": "bool", "default": True},
             "nvidia": {"type": "str", "choices": ["yes", "no", "auto"], "default": "auto"},
+            "replace_ok": {"type": "bool", "default": False},
             "restart_ok": {"type": "bool", "default": False},
             "root": {"type": "path", "default": "/"},
         },

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..._data import container_engines as data
 from ..._parse.version_text import numbers
-from . import tomltext
+from . import model, tomltext
 from .model import Change, Desired, Plan, bad_byte
 from .tomltext import Path, Toml, TomlError
 
@@ -47,6 +47,9 @@ def plan(path: str, before: str | None, dump: Toml, wish: Desired, version: str,
         made.left["cdi"] = f"{path} has format {shown}, which ibready does not know"
         return made
     now = own.raw((*table, KEY))
+    if now is not None and not wish.replace:
+        made.left["cdi"] = model.kept(path, f"{KEY} = {now}")
+        return made
     made.after, block = _set(own, table, f"version = {dump.raw(('version',))}\n" if before is None else "")
     change = Change(tomltext.dotted((*table, KEY)), now, _ON)
     made.changes.append(change)

@@ -9,7 +9,7 @@ from typing import Any, Tuple
 
 from ..._data import container_engines as data
 from ..._parse.version_text import numbers
-from . import jsonedit
+from . import jsonedit, model
 from .jsonedit import ABSENT, JsonError, parse
 from .model import Change, Desired, Plan, bad_byte
 
@@ -58,10 +58,13 @@ def plan(path: str, before: str | None, wish: Desired, version: str, record: dic
             if known is not None:
                 kept.append(known)
             continue
+        ours = known is not None and _same(now, known["after"])
+        if now is not ABSENT and not ours and not wish.replace:
+            made.left[".".join(key)] = model.kept(path, json.dumps(now))
+            continue
         text = jsonedit.put(text, key, value)
         change = Change(".".join(key), None if now is ABSENT else now, value)
         made.changes.append(change)
-        ours = known is not None and _same(now, known["after"])
         if now is not ABSENT and not ours:
             made.overridden.append(change)
         first = known if ours and known is not None else _remembered(key, now)

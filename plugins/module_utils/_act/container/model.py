@@ -35,7 +35,8 @@ class EngineFileError(EngineError, HostFileError):
 class Desired:
     """What containers are to have; a part that is empty or false is left to the site.
 
-    ``memlock``: bytes, -1 without limit. ``shm_size``: 8g for 8 GiB, as ``docker run`` takes it.
+    ``memlock``: bytes, -1 without limit. ``shm_size``: 8g for 8 GiB, as ``docker run`` takes it. ``replace``: whether
+    values of the site give way.
     """
 
     memlock: int | None = -1
@@ -43,6 +44,7 @@ class Desired:
     shm_size: str = ""
     cdi: bool = True
     nvidia: bool = False
+    replace: bool = True
 
     def shm_bytes(self) -> int:
         """The size in bytes; EngineError for what is none."""
@@ -83,6 +85,14 @@ class Plan:
     @property
     def changed(self) -> bool:
         return self.before != self.after
+
+
+def kept(path: str, value: Any) -> str:
+    """Why a value of the site's is left."""
+    return (
+        f"{path} says {value}, which is the site's own and stays; next: allow ibready to replace it with"
+        " ibready_replace_settings_ok=true, or set the role's variable to it"
+    )
 
 
 def bad_byte(text: str) -> int | None:

@@ -7,7 +7,7 @@ import json
 import re
 from typing import Mapping
 
-from . import tomltext
+from . import model, tomltext
 from .model import Change, Desired, EngineFileError, Plan
 
 HEADER = "# Written by ibready.cluster.container_engines. The next run undoes changes made by hand.\n"
@@ -28,6 +28,15 @@ def plan(path: str, before: str | None, others: Mapping[str, str], wish: Desired
     lines = []
     ours = {"memlock": wish.memlock, "nofile": wish.nofile}
     limits = {name: f"{name}={value}:{value}" for name, value in ours.items() if value is not None}
+    shm = str(wish.shm_bytes()) if wish.shm_size else ""  # In bytes: podman takes g for 1000 ** 3. Seen with 5.4.2.
+    if not wish.replace:
+        for item in site.get(_ULIMITS, []):
+            name = item.partition("=")[0]
+            if item != limits.get(name, item):
+                limits.pop(name)
+                made.left[f"default_ulimits.{name}"] = model.kept("containers.conf", item)
+        if shm and site.get(_SHM, [shm]) != [shm]:
+            made.left["shm_size"], shm = model.kept("containers.conf", site[_SHM][0]), ""
     if limits:
         # One list, of which the last file that has it decides.
         kept = [entry for entry in site.get(_ULIMITS, []) if entry.partition("=")[0] not in limits]
@@ -36,13 +45,11 @@ def plan(path: str, before: str | None, others: Mapping[str, str], wish: Desired
             name = item.partition("=")[0]
             if name in limits and item != limits[name]:
                 made.overridden.append(Change(f"default_ulimits.{name}", item, limits[name]))
-    if wish.shm_size:
-        # In bytes: podman takes the g of this file for 1000 ** 3. Seen with 5.4.2.
-        size = str(wish.shm_bytes())
-        lines.append(f'shm_size = "{size}"')
+    if shm:
+        lines.append(f'shm_size = "{shm}"')
         was = site.get(_SHM)
-        if was and was != [size]:
-            made.overridden.append(Change("shm_size", was[0], size))
+        if was and was != [shm]:
+            made.overridden.append(Change("shm_size", was[0], shm))
     for key, place in late.items():
         made.left[key[-1]] = f"{place}, which podman reads after ours, sets it"
     if lines:

@@ -150,6 +150,15 @@ def test_a_value_of_the_site_gives_way_and_comes_back() -> None:
     assert plan(made.after, Desired(cdi=False), record=made.record).after == text
 
 
+def test_a_value_of_the_site_stays_without_consent() -> None:
+    text = DEBIAN.replace(f'"{CRI}"]\n', f'"{CRI}"]\n    enable_cdi = false # why\n', 1)
+    made = plan(text, Desired(replace=False))
+    assert (made.after, made.overridden) == (text, [])
+    assert "ibready_replace_settings_ok=true" in made.left["cdi"]
+    # Where the site says nothing, ours comes.
+    assert "enable_cdi = true" in plan(DEBIAN, Desired(replace=False)).after
+
+
 def test_without_a_file_there_is_one_of_the_engines_format() -> None:
     made = plan(None)
     assert tomllib.loads(made.after) == {"version": 2, "plugins": {CRI: {"enable_cdi": True}}}
@@ -241,6 +250,15 @@ def test_other_limits_of_the_site_are_taken_along() -> None:
         ("default_ulimits.memlock", "memlock=1:1"),
         ("shm_size", "1g"),
     ]
+
+
+def test_limits_of_the_site_stay_without_consent() -> None:
+    site = '[containers]\ndefault_ulimits = ["nproc=5:6", "memlock=1:1", "nofile=1048576:1048576"]\nshm_size = "1g"\n'
+    made = podman.plan(OURS, None, {"/etc/containers/containers.conf": site}, Desired(shm_size="8g", replace=False))
+    assert limits(made) == ["nproc=5:6", "memlock=1:1", "nofile=1048576:1048576"]
+    assert "shm_size" not in tomllib.loads(made.after)["containers"]
+    assert made.overridden == []
+    assert set(made.left) == {"default_ulimits.memlock", "shm_size"}
 
 
 def test_a_list_that_is_added_to_an_earlier_one() -> None:

@@ -59,7 +59,7 @@ def test_the_sites_own_keys_stay_to_the_byte(host: Host) -> None:
 
 def test_a_value_of_the_site_that_gives_way_is_told_and_comes_back(host: Host) -> None:
     before = host.site('{"default-shm-size": "1g", "features": {"x": false}}')
-    reported = host.keep(shm_size="8g")
+    reported = host.keep(shm_size="8g", replace_ok=True)
     assert reported["overridden"] == [{"key": "default-shm-size", "before": "1g", "after": "8g"}]
     whose = f"{platform.node()}: docker: default-shm-size was '1g', the site's"
     assert any(text.startswith(whose) for text in reported["warnings"])
@@ -70,6 +70,24 @@ def test_a_value_of_the_site_that_gives_way_is_told_and_comes_back(host: Host) -
     assert not host.dropin.exists()
     assert not host.keep(memlock="", nofile=0, cdi=False)["changed"]
     assert not host.memory.exists()
+
+
+def test_a_value_of_the_site_stays_without_consent_and_is_told(host: Host) -> None:
+    theirs = {"Name": "memlock", "Hard": 65536, "Soft": 65536}
+    host.site(json.dumps({"default-ulimits": {"memlock": theirs}}))
+    reported = host.keep(shm_size="8g")
+    assert host.config()["default-ulimits"]["memlock"] == theirs
+    # All else comes.
+    assert host.config()["default-ulimits"]["nofile"]["Hard"] == 1048576
+    assert reported["overridden"] == []
+    assert "ibready_replace_settings_ok=true" in reported["left"]["default-ulimits.memlock"]
+    assert "65536" in reported["left"]["default-ulimits.memlock"]
+    assert not host.keep(shm_size="8g")["changed"]
+    # What ibready set itself follows its variables, and needs no consent.
+    assert host.keep(shm_size="16g")["changed"]
+    assert host.config()["default-shm-size"] == "16g"
+    assert host.keep(shm_size="16g", replace_ok=True)["changed"]
+    assert host.config()["default-ulimits"]["memlock"] == UNLIMITED
 
 
 def test_a_file_that_we_made_goes_with_its_last_key(host: Host) -> None:
