@@ -6,12 +6,13 @@ Runs on the controller, for only it knows all hosts, their variables and the loc
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar, cast
 
-from ansible.errors import AnsibleActionFail
+from ansible.errors import AnsibleActionFail, AnsibleError
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.stack.contact_facts import NodeReported
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.version import VERSION
@@ -23,6 +24,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.plain impo
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.model import Matrix, MatrixError
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import (
+    beside,
     files,
     install,
     lock as locks,
@@ -123,7 +125,16 @@ def _host(name: str, variables: Mapping[str, Any]) -> make.Host:
     node = cast(Mapping[str, Any], read(NodeReported, reported, "node"))
     # Only ours: a site's other variables may need facts that nobody has gathered.
     ours = {variable: variables[variable] for variable in variables if variable.startswith(("stack_", "inventory_dir"))}
-    return make.Host(name, node, ours)
+    return make.Host(name, node, {**ours, **_settings(variables)})
+
+
+def _settings(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """What the site says of settings; without what cannot be had before facts are there."""
+    found = {}
+    for variable in (name for name in beside.VARIABLES if name in variables):
+        with contextlib.suppress(AnsibleError):
+            found[variable] = variables[variable]
+    return found
 
 
 def _the_one(hosts: list[make.Host], read: Any, name: str) -> Any:

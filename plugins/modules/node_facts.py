@@ -96,6 +96,15 @@ node:
       description: Those of them that are RDMA in software (soft RoCE), without hardware.
       type: list
       elements: str
+    beside:
+      description:
+        - What somebody else set beside what ibready writes, at most 60. C(kind) is V(sysctl) or V(limit) (a line below
+          C(/etc) of a file that no package brought as it is), V(container) (docker's limits of every container),
+          V(manager) (a subnet manager that runs or starts at boot) or V(conffile) (a package's file that ibready edits
+          in place, and that was edited before the first converge).
+      type: list
+      elements: dict
+      sample: [{"kind": "sysctl", "what": "net/core/rmem_max", "said": "268435456", "where": "/etc/sysctl.d/9-x.conf"}]
     simulated: {type: str, description: What of this host is simulated; empty on real hardware.}
     unreadable: {type: list, elements: str, description: "What could not be read, and why."}
 """

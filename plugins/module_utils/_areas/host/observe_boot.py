@@ -63,12 +63,13 @@ def _sysctls(evidence: Evidence) -> Reading[tuple[SysctlLine, ...]]:
         text = ask.text(evidence, path)
         if text.value is None and not text.missing:
             return Reading(None, text.why)
-        lines += _settings(path, text.value or "")
+        lines += settings(path, text.value or "")
     ours = {line.key for line in lines if line.path == boot_sources.OURS}
     return Reading(tuple(line for line in lines if line.key in ours or line.key in boot_sources.SYSCTLS))
 
 
-def _settings(path: str, text: str) -> Iterator[SysctlLine]:
+def settings(path: str, text: str) -> Iterator[SysctlLine]:
+    """The lines of a file of sysctl.d."""
     for raw in text.split("\n"):
         line = raw.strip()
         name, equals, value = line.partition("=")

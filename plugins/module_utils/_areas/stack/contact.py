@@ -17,7 +17,7 @@ from ..._parse import nvsmi_xml
 from ..._parse.packages import Package, named
 from ..machine import observe as machine
 from ..machine.facts import MARK_UNREADABLE, Machine, PciFunction
-from . import observe as stack
+from . import beside, observe as stack
 from .check_installed import installed as rdma_installed
 from .contact_facts import Function, NodeReported
 from .facts import StackFacts
@@ -83,6 +83,7 @@ def collect(evidence: Evidence) -> NodeReported:
         "engines": _engines(known),
         "rdma_devices": devices,
         "soft_rdma_devices": attempt(lambda: _soft(evidence, devices), no_names),
+        "beside": beside.collect(evidence),
         "simulated": attempt(lambda: machine.read_mark(evidence), MARK_UNREADABLE),
         "unreadable": unreadable,
     }
@@ -205,8 +206,10 @@ def _driver(facts: StackFacts, packages: tuple[Package, ...]) -> str:
     if facts.driver.value is not None:
         kind = "open" if facts.driver.value.open else "proprietary"
         return f"{facts.driver.value.version} {kind}"
+    modules = [package.name for package in packages if package.name.startswith(stack_components.DRIVER_MODULES)]
+    kind = "" if not modules else " open" if any("open" in name for name in modules) else " proprietary"
     for name in stack_components.DRIVER_INSTALLED:
         for package in packages:
             if package.name == name or package.name.startswith(f"{name}-"):
-                return f"{package.version} (not loaded)"
+                return f"{package.version}{kind} (not loaded)"
     return ""

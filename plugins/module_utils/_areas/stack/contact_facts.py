@@ -22,6 +22,16 @@ class Function(_Ids, _Class, total=False):  # pylint: disable=inherit-non-class
     numa_node: int
 
 
+class Beside(TypedDict):
+    """What somebody else set beside what ibready writes. ``kind``: sysctl, limit, container, manager or conffile;
+    ``where``: the file that says ``said`` of ``what``, "" of a service."""
+
+    kind: str
+    what: str
+    said: str
+    where: str
+
+
 class NodeReported(TypedDict, total=False):
     """``node`` of node_facts."""
 
@@ -44,5 +54,6 @@ class NodeReported(TypedDict, total=False):
     offered: dict[str, list[str]]
     rdma_devices: list[str]
     soft_rdma_devices: list[str]
+    beside: list[Beside]
     simulated: str
     unreadable: list[str]

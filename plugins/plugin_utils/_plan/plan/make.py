@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ....module_utils._ground.text import few
 from ..matrix import checked
 from ..matrix.model import Matrix
 from ..matrix.packaged import NVIDIA
@@ -18,7 +19,7 @@ from ..resolve.candidates import PARTS
 from ..resolve.platform import Platform, merged, platform
 from ..resolve.policy import DISTRIBUTION, FOUND, PREFIX, Policy, PolicyError, from_variables
 from ..resolve.refuse import Refusal
-from . import install as installer, lock as locks
+from . import beside, install as installer, lock as locks
 from .table import Row
 
 # What a class's name may hold of a version.
@@ -118,10 +119,19 @@ def make(
             classes[group.name] = row.planned
             missing = _missing(group, row.planned, matrix, sites)
             row = replace(row, missing=tuple(missing), modules=_modules(row.planned.stack, matrix))
-        rows.append(row)
+        rows.append(replace(row, beside=_beside(group)))
     lock = locks.with_classes(old, classes, matrix.digest, now)
     used = {part for row in rows for part in (row.planned.stack if row.planned else PARTS)}
     return Made(lock, rows, locks.changes(old, lock), checked.oldest(matrix, used))
+
+
+def _beside(group: Group) -> list[str]:
+    """What others set on these hosts beside what ibready brings, each with the hosts."""
+    found: dict[str, list[str]] = {}
+    for host in group.hosts:
+        for line in beside.said(host.node.get("beside"), host.variables):
+            found.setdefault(line, []).append(host.name)
+    return [f"{few(sorted(names), 3)}: {line}" for line, names in found.items()]
 
 
 def _locked(group: Group, old: locks.Lock) -> locks.Class | None:

@@ -13,6 +13,7 @@ from .lock import Class, shown
 
 _HEAD = ("PART", "THERE IS", "THERE WILL BE")
 _MANY = 6
+_MOST = 12
 _NAMES = {"rdma": "RDMA stack", "driver": "NVIDIA driver", "cuda": "CUDA", "nccl": "NCCL", "gds": "nvidia-fs"}
 
 
@@ -22,7 +23,7 @@ class Row:
 
     ``there``: by part, the versions that hosts have now ("none" where it is not installed), with
     how many hosts have it. ``modules``: what hosts call the planned RDMA stack's kernel modules, where
-    that is not the stack's own number.
+    that is not the stack's own number. ``beside``: what others set beside what ibready brings.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Row:
     kept: bool = False
     missing: Sequence[str] = field(default_factory=tuple)
     modules: str = ""
+    beside: Sequence[str] = field(default_factory=tuple)
 
 
 def render(rows: Sequence[Row], changes: Sequence[str], facts: str, simulated: str) -> str:
@@ -47,8 +49,10 @@ def render(rows: Sequence[Row], changes: Sequence[str], facts: str, simulated: s
 
 
 def _class(row: Row) -> list[str]:
+    beside = [f"  beside:  {line}" for line in row.beside[:_MOST]]
+    beside += [f"  beside:  and {len(row.beside) - _MOST} more"] if len(row.beside) > _MOST else []
     if row.refused is not None:
-        return [f"{row.name}: REFUSED  ({_hosts(row.hosts)})", *_refusal(row.refused)]
+        return [f"{row.name}: REFUSED  ({_hosts(row.hosts)})", *_refusal(row.refused), *beside]
     if row.planned is None:
         return [f"{row.name}: nothing is known of it"]
     verdict = row.planned.verdict + (", as locked" if row.kept else "")
@@ -60,7 +64,7 @@ def _class(row: Row) -> list[str]:
     lines += [f"  {line}" for line in table(cells)]
     lines += [f"  because: {reason}" for reason in row.planned.because]
     lines += [f"  needs:   stack_repositories.{name}.base (no location given)" for name in row.missing]
-    return lines
+    return [*lines, *beside]
 
 
 def _refusal(refused: Refusal) -> list[str]:

@@ -76,6 +76,13 @@ def test_what_a_plan_needs_is_told(root: Path) -> None:
     assert installed["fabric_manager"] == ""
 
 
+@pytest.mark.parametrize(("package", "kind"), [("nvidia-dkms-580-open", "open"), ("nvidia-dkms-580", "proprietary")])
+def test_a_driver_that_is_not_loaded_is_told_with_its_modules(root: Path, package: str, kind: str) -> None:
+    with (root / "var/lib/dpkg/status").open("a") as status:
+        status.write(PACKAGE.format(package, "580.126.20-1ubuntu1"))
+    assert contact.collect(Live(root))["installed"]["driver"] == f"580.126.20-1ubuntu1 {kind} (not loaded)"
+
+
 def test_the_loaded_driver_is_told_before_the_installed_one(root: Path) -> None:
     (root / "proc/driver/nvidia").mkdir(parents=True)
     (root / "proc/driver/nvidia/version").write_text(

@@ -236,7 +236,9 @@ def test_the_lock_holds_what_was_found_until_it_moves() -> None:
 
 def test_what_was_planned_is_not_left_to_itself_without_a_word() -> None:
     planned = plan(image(wish={})).lock
-    with pytest.raises(PlanError, match=r"stack_driver is found, and 580.126.20 open is there of driver; the lock says"):
+    with pytest.raises(
+        PlanError, match=r"stack_driver is found, and 580.126.20 open is there of driver; the lock says"
+    ):
         plan(image(wish={"stack_driver": "found"}), old=planned)
     found = plan(image()).lock
     with pytest.raises(PlanError, match=r"stack_driver is 580, the lock says 580.126.20 as found"):

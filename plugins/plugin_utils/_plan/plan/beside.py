@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lines and services of others that meet what ibready brings (node_facts, ``beside``), in words; pure."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ....module_utils._act.tuning.sysctl import SysctlError, proc_path
+from ....module_utils._data import boot_sources
+from ..._ground import yaml as _yaml
+
+CONSENT = "ibready_replace_settings_ok"
+# The site's variables that say what ibready would set.
+VARIABLES = (
+    *("host_tuning_sysctls", "host_tuning_sysctls_extra", "host_tuning_memlock", "host_tuning_nofile"),
+    *("container_runtime_memlock", "container_runtime_nofile", CONSENT),
+)
+_ROLES = Path(__file__).resolve().parents[4] / "roles"
+_SYSCTL, _LIMITS = boot_sources.OURS.rpartition("/")[2], "90-ibready.conf"
+# Read after every drop-in, by the link 99-sysctl.conf.
+_LAST = {boot_sources.SYSCTL_CONF: "99-sysctl.conf"}
+# pam_limits reads it before every drop-in.
+_FIRST = {"/etc/security/limits.conf": ""}
+_NO_LIMIT = ("unlimited", "infinity", "-1")
+
+
+def said(entries: Any, variables: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for each entry that is another than what ibready sets."""
+    wanted = {**_defaults("host_tuning"), **_defaults("container_runtime"), **variables}
+    settings = _settings(wanted)
+    for entry in entries or ():
+        kind, what, value, where = (str(entry[key]) for key in ("kind", "what", "said", "where"))
+        if kind == "manager":
+            yield (
+                f"{what} is {value}: this subnet manager stays; next: `systemctl disable --now {what}` where another "
+                "one manages the fabric"
+            )
+        elif kind == "conffile":
+            yield f"{what} was edited since its package brought it; what ibready sets goes into it, with a copy kept"
+        elif kind == "sysctl" and settings.get(what, value).split() != value.split():
+            yield _order(where, f"{what.replace('/', '.')} = {value}", settings[what], _SYSCTL, _LAST, "")
+        elif kind == "limit":
+            yield from _limit(what, value, where, wanted)
+        elif kind == "container":
+            ours = _shown(what, str(wanted[f"container_runtime_{what}"]))
+            if _shown(what, value, 1) != ours and not wanted.get(CONSENT):
+                yield f"{where} gives containers {what} {value}: it stays without {CONSENT}, which makes it {ours}"
+
+
+def _limit(what: str, value: str, where: str, wanted: Mapping[str, Any]) -> Iterator[str]:
+    domain, _kind, name = what.rsplit(" ", 2)
+    ours = _shown(name, str(wanted[f"host_tuning_{name}"]))
+    if _shown(name, value) != ours:
+        yield _order(where, f"{what} {value}", ours, _LIMITS, _FIRST, domain if domain != "*" else "")
+
+
+def _order(where: str, line: str, ours: str, file: str, places: Mapping[str, str], whom: str) -> str:
+    """Which of two files counts: by the order of their names, and of one user before everybody."""
+    name = places.get(where, where.rpartition("/")[2])
+    if whom or name > file:
+        return f"{where} says `{line}` and counts before {file}, which says {ours}"
+    return f"{where} says `{line}`, and {file} counts before it and says {ours}"
+
+
+def _settings(wanted: Mapping[str, Any]) -> dict[str, str]:
+    """Kernel settings as role host_tuning makes them, below /proc/sys."""
+    found: dict[str, str] = {}
+    for name in ("host_tuning_sysctls", "host_tuning_sysctls_extra"):
+        given = wanted.get(name)
+        for key, value in given.items() if isinstance(given, Mapping) else ():
+            try:
+                found[proc_path(str(key))] = "" if value is None else str(value)
+            except SysctlError:
+                continue  # The role says what is wrong with it.
+    return {key: value for key, value in found.items() if value}
+
+
+def _shown(name: str, value: str, unit: int = 1024) -> str:
+    """A limit as pam_limits has it (memory in KiB); docker counts in bytes."""
+    if value in _NO_LIMIT:
+        return "unlimited"
+    return str(int(value) * unit // 1024) if name == "memlock" and value.isdecimal() else value
+
+
+@functools.cache
+def _defaults(role: str) -> dict[str, Any]:
+    found: dict[str, Any] = _yaml.load((_ROLES / role / "defaults/main.yml").read_text(encoding="utf-8"))
+    return found
