@@ -98,10 +98,10 @@ node:
       elements: str
     beside:
       description:
-        - What somebody else set beside what ibready writes, at most 60. C(kind) is V(sysctl) or V(limit) (a line below
-          C(/etc) of a file that no package brought as it is), V(container) (docker's limits of every container),
-          V(manager) (a subnet manager that runs or starts at boot) or V(conffile) (a package's file that ibready edits
-          in place, and that was edited before the first converge).
+        - What somebody else set beside what ibready writes, at most 60, then how many more (V(more)).
+        - C(kind) is V(sysctl) or V(limit) (a line below C(/etc) of a file that no package brought as it is),
+          V(container) (docker's limits of every container), V(manager) (a subnet manager that runs or starts at boot)
+          or V(conffile) (a package's file that ibready edits in place, edited before the first converge).
       type: list
       elements: dict
       sample: [{"kind": "sysctl", "what": "net/core/rmem_max", "said": "268435456", "where": "/etc/sysctl.d/9-x.conf"}]

@@ -33,7 +33,10 @@ def collect(evidence: Evidence) -> list[Beside]:
     """All of it; what cannot be read is left out, for the checks of a verify say so."""
     shipped = dict(_CONFFILE.findall(ask.text(evidence, DPKG).value or ""))
     found = [*_managers(evidence), *_settings(evidence, shipped), *_containers(evidence)]
-    return [*found, *_edited(evidence, shipped)][:_MOST]
+    found += _edited(evidence, shipped)
+    left = len(found) - _MOST
+    more: Beside = {"kind": "more", "what": str(left), "said": "", "where": ""}
+    return [*found[:_MOST], *([more] if left > 0 else [])]
 
 
 def _managers(evidence: Evidence) -> Iterator[Beside]:

@@ -23,8 +23,8 @@ class Function(_Ids, _Class, total=False):  # pylint: disable=inherit-non-class
 
 
 class Beside(TypedDict):
-    """What somebody else set beside what ibready writes. ``kind``: sysctl, limit, container, manager or conffile;
-    ``where``: the file that says ``said`` of ``what``, "" of a service."""
+    """What somebody else set beside what ibready writes. ``kind``: sysctl, limit, container, manager, conffile, or more
+    (``what`` is how many); ``where``: the file that says ``said`` of ``what``, "" of a service."""
 
     kind: str
     what: str

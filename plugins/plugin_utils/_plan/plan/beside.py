@@ -33,7 +33,9 @@ def said(entries: Any, variables: Mapping[str, Any]) -> Iterator[str]:
     settings = _settings(wanted)
     for entry in entries or ():
         kind, what, value, where = (str(entry[key]) for key in ("kind", "what", "said", "where"))
-        if kind == "manager":
+        if kind == "more":
+            yield f"{what} more lines of others were not looked at"
+        elif kind == "manager":
             yield (
                 f"{what} is {value}: this subnet manager stays; next: `systemctl disable --now {what}` where another "
                 "one manages the fabric"

@@ -74,7 +74,7 @@ def _choices(part: str, platform: Platform, policy: Policy, matrix: Matrix) -> l
     if part == "cuda":
         return _cuda(platform, policy, matrix)
     if part == "peer_memory":
-        methods = ("dmabuf", "peermem", NONE) if policy.peer_memory == AUTO else ()
+        methods: tuple[str, ...] = ("dmabuf", "peermem", NONE) if policy.peer_memory == AUTO else ()
         if stays("driver", policy) and not stays("rdma", policy):
             # Nobody would build its nvidia-peermem against another RDMA stack.
             methods = tuple(method for method in methods if method != "peermem")

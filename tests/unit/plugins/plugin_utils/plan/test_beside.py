@@ -57,6 +57,7 @@ def said(entry: dict[str, str], **variables: Any) -> str:
             "/etc/docker/daemon.json gives containers memlock 65536: it stays without ibready_replace_settings_ok, "
             "which makes it unlimited",
         ),
+        ({"kind": "more", "what": "440", "said": "", "where": ""}, "440 more lines of others were not looked at"),
         (
             {"kind": "conffile", "what": "/etc/containerd/config.toml", "said": "edited", "where": "x"},
             "/etc/containerd/config.toml was edited since its package brought it",
