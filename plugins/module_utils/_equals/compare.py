@@ -65,6 +65,7 @@ def excuse(leaf: str) -> str:
     return next((why for why, words in EXCUSES.items() if matches(words, name)), "")
 
 
+@lru_cache(maxsize=4096)
 def compared(leaf: str) -> bool:
     """Whether equals should have it alike, or it says who may be compared."""
     return leaf in WITHIN or is_state(leaf) or not excuse(leaf) or matches(FIRST, plain(leaf))

@@ -55,7 +55,8 @@ def _kind(members: Mapping[str, Part]) -> dict[str, Any]:
             f"{source}/{path}" for part in whole.values() for source in part.texts for path in part.texts[source]
         )
     )
-    values = {place: {leaf: _value(part, leaf) for leaf in leaves if compared(leaf)} for place, part in whole.items()}
+    leaves = [leaf for leaf in leaves if compared(leaf)]
+    values = {place: {leaf: _value(part, leaf) for leaf in leaves} for place, part in whole.items()}
     usual = {leaf: _most(told[leaf] for told in values.values()) for leaf in next(iter(values.values()))}
     differs = {
         place: {leaf: value for leaf, value in told.items() if value != usual[leaf]} for place, told in values.items()

@@ -12,6 +12,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import nccl
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._nccl_watchdog import Watchdog
 from ansible_collections.ibready.cluster.plugins.module_utils._parse._times import Waiting
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import slow, why
+from tests import cases
 
 RECORDED = Path(__file__).parents[2] / "recorded_gpu" / "jobs.tgz"
 WATCHDOG = (
@@ -36,7 +37,7 @@ def job(kind: str, *files: str) -> slow.Job:
     return found
 
 
-@pytest.mark.parametrize("files", [("",), ("steps",), ("trace",), ("steps", "log")])
+@pytest.mark.parametrize("files", cases.daily([(("",),), (("steps",),), (("trace",),), (("steps", "log"),)], 2))
 def test_the_rank_that_all_wait_for_is_named(files: tuple[str, ...]) -> None:
     """Rank 2 slept 150 ms in each step."""
     found = job("slow", *files)

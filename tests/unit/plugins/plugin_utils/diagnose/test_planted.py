@@ -47,7 +47,7 @@ def ids(diagnosis: Diagnosis) -> list[str]:
     return [one.id for one in diagnosis.causes]
 
 
-@pytest.mark.parametrize("board", sorted(render.boards()))
+@pytest.mark.parametrize("board", cases.daily(sorted(render.boards()), 4))
 def test_a_healthy_fleet_has_no_cause(board: str) -> None:
     node = fleets.described(board, 7)
     third = fleets.host(fleets.ODD, node, render.render(node))
@@ -173,7 +173,7 @@ def judged(place: Path, name: str, node: Node, tree: Tree | None = None) -> _hos
     ("how", "cause"),
     [
         pytest.param(how, cause, id=name)
-        for name, how, cause in cases.some(PLANTED, lambda row: row[2].split(".")[0])[:: 1 if cases.ALL else 4]
+        for name, how, cause in cases.some(PLANTED, lambda row: row[2].split(".")[0])[:: 1 if cases.ALL else 8]
     ],
 )
 def test_a_planted_cause_is_ranked_first_by_bundles_on_disk(

@@ -99,6 +99,7 @@ def test_data_of_a_section_is_there_and_visible() -> None:
     }
 
 
+@pytest.mark.thorough
 def test_the_size_of_2000_hosts(capsys: pytest.CaptureFixture[str]) -> None:
     """Printed; asserted is only that it is not the run object over again."""
     checks = 100
