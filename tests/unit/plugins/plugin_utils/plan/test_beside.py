@@ -90,10 +90,10 @@ def test_the_plan_tells_it_with_the_hosts() -> None:
     entry = sysctl("/etc/sysctl.d/99-site.conf")
     hosts: list[Host] = [host("b", beside=[entry]), host("a", beside=[entry]), host("c")]
     made = make(hosts, load.own(), None, relock=False, sites=SITES, now=NOW)
-    shown = table.render(made.rows, made.changes, "")
+    shown = table.render(made.rows, made.changes, made.facts, "")
     assert "  beside:  a, b: /etc/sysctl.d/99-site.conf says `net.core.rmem_max = 268435456` and counts" in shown
     # It is no part of the lock.
     assert "99-site" not in str(made.lock)
     many = [sysctl(f"/etc/sysctl.d/99-{number}.conf") for number in range(15)]
     made = make([host("a", beside=many)], load.own(), None, relock=False, sites=SITES, now=NOW)
-    assert "  beside:  and 3 more" in table.render(made.rows, made.changes, "")
+    assert "  beside:  and 3 more" in table.render(made.rows, made.changes, made.facts, "")

@@ -84,7 +84,7 @@ def test_one_variable_keeps_all_that_is_there() -> None:
 
 def test_the_table_and_the_lock_say_what_was_found() -> None:
     made = plan(image())
-    shown = table.render(made.rows, made.changes, "")
+    shown = table.render(made.rows, made.changes, made.facts, "")
     assert "580.126.20 open, as found" in shown
     assert "2.28.9+cuda13.0, as found" in shown
     assert "because: stays as it was found: rdma doca 3.2.3, driver 580.126.20 open" in shown
