@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 # From the surest down. Only what is confirmed refuses; the rest warns.
@@ -52,7 +52,7 @@ class Fact:
         return "; ".join([*([str(self.fields["source"])] if self.get("source") else []), *several])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Matrix:
     """All facts. ``digest``: sha256 over all that is said, sources too; a lock names it."""
 
@@ -62,6 +62,14 @@ class Matrix:
     def all(self, section: str) -> Mapping[str, Fact]:
         """The entries of a section, by name, in the order of the files."""
         return self.sections[section]
+
+    def taking(self, accepted: Collection[str]) -> Matrix:
+        """The same where rules stop nothing that a site overrides by their names."""
+        rules = dict(self.all("rules.rules"))
+        for name in set(accepted) & set(rules):
+            fields = {**rules[name].fields, "stops": False, "effect": "warn"}
+            rules[name] = Fact(rules[name].section, name, fields)
+        return replace(self, sections={**self.sections, "rules.rules": rules}) if accepted else self
 
     def get(self, section: str, name: str) -> Fact | None:
         return self.sections[section].get(name)

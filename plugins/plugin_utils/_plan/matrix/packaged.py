@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from .model import Fact, Matrix
-from .versions import within
+from .versions import NONE, within
 
 # Whose packages the driver comes in, where a stack does not say so (locks of before did not).
 NVIDIA = "nvidia"
@@ -33,6 +33,12 @@ def applies(fact: Fact, stack: Mapping[str, Any], system: str) -> bool:
     driver = (stack.get("driver") or {}).get("flavour", NVIDIA)
     here = {**component, "system": system, "driver_flavour": driver}
     return all(_fits(key, str(here.get(key, "")), wanted) for key, wanted in (fact.get("when") or {}).items())
+
+
+def dkms(fact: Fact, stack: Mapping[str, Any], family: str) -> bool:
+    """Whether DKMS builds the kernel modules of these packages on the host."""
+    version = str(stack[fact.get("component")].get("version", ""))
+    return within(version, fact.get("dkms", {}).get(family, NONE))
 
 
 def _fits(key: str, value: str, wanted: str) -> bool:

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ..matrix.model import Fact, Matrix
-from ..matrix.packaged import applies
+from ..matrix.packaged import applies, dkms
 from ..matrix.versions import ANY, within
 
 # The roles that install, in their order: the driver's modules are built against the RDMA stack's.
@@ -93,6 +93,7 @@ def install(stack: Mapping[str, Any], to: Target, matrix: Matrix, sites: Sites, 
     """
     parts: dict[str, Any] = {}
     names: list[str] = []
+    built: dict[str, bool] = {}
     for fact in matrix.all("packages.packages").values():
         if not applies(fact, stack, to.system):
             continue
@@ -103,11 +104,13 @@ def install(stack: Mapping[str, Any], to: Target, matrix: Matrix, sites: Sites, 
             for entry in fact.get(to.family)
         ]
         names.append(fact.get("repository"))
+        built[fact.get("part")] = built.get(fact.get("part"), False) or dkms(fact, stack, to.family)
     for part in parts:
         _own(parts[part], part, stack, to, matrix)
     found: dict[str, Any] = {"parts": {part: parts[part] for part in PARTS if part in parts}}
     kept = sorted(of_what_stays(stack, matrix))
     found.update({"stay": kept} if kept else {})
+    found["dkms"] = [part for part in PARTS if built.get(part)]
     if sites.bundle is not None:
         found["bundle"] = {"directory": sites.bundle.directory, "class": name}
         found["repositories"] = [bundle_repository(sites.bundle, name, to.family)]

@@ -73,6 +73,7 @@ def _refusal(refused: Refusal) -> list[str]:
         f"  here:    {refused.one}",
         f"  against: {refused.other}",
         f"  source:  {refused.source}",
+        *(f"  also:    {reason}" for reason in refused.also),
     ]
     if refused.nearest:
         desired_settings = ", ".join(f"{name}={value}" for name, value in refused.change.items())

@@ -10,8 +10,8 @@ from typing import Any
 from ....module_utils._data.gpudirect import ACCEPTED
 from ....module_utils._parse.version_text import fits
 from ..matrix.model import Fact, Matrix
-from . import refuse
-from .candidates import Candidate
+from . import hardware, refuse
+from .candidates import Candidate, candidates
 from .collision import Collision
 from .found import FOLLOWS, stays
 from .platform import Platform
@@ -22,9 +22,10 @@ from .solve import Unsolvable, solve
 
 KNOWN = "known"
 ALLOWED = "allowed"
-# A stack that somebody shipped is not chosen by itself if it got old, or never was final.
-_NOT_BY_ITSELF = ("DRIVER_EOL", "RDMA_EOL", "RDMA_PRERELEASE", "RDMA_PATCH")
-_NO_PACKAGES = ("RDMA_SYSTEM", "DRIVER_SYSTEM", "DRIVER_ARCHIVE")
+# A stack that somebody shipped is not chosen by itself if it got old, has a hole, or never was final.
+_NOT_BY_ITSELF = ("DRIVER_EOL", "RDMA_EOL", "RDMA_PRERELEASE", "SECURITY")
+# Of the driver's very version, or of no package.
+_IMPLIED = ("peer_memory", "fabric_manager", "nscq", "imex")
 _VERSIONS = ("driver", "cuda", "nccl", "container_toolkit", "dcgm", "gdrcopy", "gds")
 # Parts that a site asks for by itself: a stack that was shipped with them may be had without.
 _ASKED_FOR = ("dcgm", "gdrcopy", "gds")
@@ -50,30 +51,32 @@ class Answer:
 
 def resolve(host: Platform, policy: Policy, matrix: Matrix, today: str) -> Answer | Refusal:
     """The stack for a platform under a policy. Pure; ``today`` is YYYY-MM-DD."""
-    rules = Rules(host, matrix, today)
+    rules = Rules(host, matrix.taking(policy.accept.split()), today)
     try:
         return _find(rules, policy, policy)
     except Unsolvable:
 
         def again(loosened: Policy) -> dict[str, Any] | None:
             try:
-                found = _find(rules, loosened, policy)
+                return _find(rules, loosened, policy).stack
             except Unsolvable:
                 return None
-            # What may have no packages here is no help.
-            return None if {warning.rule for warning in found.warnings} & set(_NO_PACKAGES) else found.stack
 
         return refuse.explain(rules, policy, again)
 
 
 def _find(rules: Rules, policy: Policy, wish: Policy) -> Answer:
     chosen, warnings = _choose(rules, policy, wish)
-    stack = _as_stack(chosen)
-    known_by = _who_shipped(chosen, rules.host, rules.matrix) if stack else ""
+    closed = hardware.closed(rules.host.gpus, rules.matrix) if rules.host.rails else ""
+    stack = _as_stack(chosen, closed)
+    known_by = _who_shipped(chosen, rules.host, rules.matrix)
     empty = "" if stack else f"nothing to install: {nothing(rules.host.gpus, rules.host.hcas)}"
     because = [empty or known_by or "breaks no confirmed rule of the matrix"]
+    because += [] if known_by else _mostly_shipped(chosen, rules.host, rules.matrix)
     because += _reasons(chosen)
     because += _staying(chosen, rules.host)
+    because += [closed] if closed and "peer_memory" in stack else []
+    because += _goes_by(rules)
     because += [f"mind {warning}" for warning in warnings]
     because += _dropped(wish, rules.host)
     return Answer(KNOWN if known_by else ALLOWED, stack, because, warnings)
@@ -89,6 +92,8 @@ def nothing(gpus: Collection[str], hcas: Collection[str]) -> str:
 def _choose(rules: Rules, policy: Policy, wish: Policy) -> tuple[dict[str, Candidate], list[Collision]]:
     """The youngest shipped stack that goes and has not got old, else what the solver prefers."""
     for narrowed in _shipped(rules.host, policy, rules.matrix):
+        if any(_past(part, narrowed, rules) for part in ("rdma", "driver")):
+            continue
         try:
             chosen = solve(rules, narrowed, wish)
         except Unsolvable:
@@ -98,6 +103,12 @@ def _choose(rules: Rules, policy: Policy, wish: Policy) -> tuple[dict[str, Candi
             return chosen, warnings
     chosen = solve(rules, policy, wish)
     return chosen, rules.within(chosen)
+
+
+def _past(part: str, policy: Policy, rules: Rules) -> bool:
+    """Whether a part could only be what is not chosen by itself."""
+    about = [rules.about(candidate) for candidate in candidates(part, rules.host, policy, rules.matrix)]
+    return all(any(each.rule in _NOT_BY_ITSELF for each in broken) for broken in about)
 
 
 def _shipped(host: Platform, policy: Policy, matrix: Matrix) -> Iterator[Policy]:
@@ -118,7 +129,8 @@ def _reasons(chosen: dict[str, Candidate]) -> Iterator[str]:
         if entry.fact is None:
             continue
         until = entry.fact.get("eol")
-        kind = entry.fact.get("kind") or ("long term support" if entry.fact.get("lts") else "")
+        kind = entry.fact.get("kind", "unknown").replace("unknown", "")
+        kind = kind or ("long term support" if entry.fact.get("lts") else "")
         words = ", ".join(word for word in (kind, f"supported until {until}" if until else "") if word)
         if words:
             yield f"{entry}: {words}"
@@ -134,6 +146,16 @@ def _staying(chosen: dict[str, Candidate], host: Platform) -> Iterator[str]:
         yield f"not there, and not brought ({PREFIX}{DEFAULT} is {FOUND}): {', '.join(left)}"
 
 
+def _goes_by(rules: Rules) -> Iterator[str]:
+    """GPUs that no table names, and what their generation says of them."""
+    for gpu in rules.host.gpus:
+        fact = hardware.generation(gpu, "gpus", rules.matrix)
+        if fact is not None and ":" in gpu and hardware.model(gpu, rules.matrix) is None:
+            words = [f"{key} {fact.get(key)}" for key in ("driver", "cuda", "nccl") if fact.get(key)]
+            modules = " or ".join(fact.get("modules"))
+            yield f"{gpu} goes by its generation, {fact.name}: {', '.join(words)}, {modules} modules ({fact.source})"
+
+
 def _dropped(wish: Policy, host: Platform) -> Iterator[str]:
     """Wishes of which nothing comes, because what they belong to is not wished for."""
     for name, value in wish.pins():
@@ -146,51 +168,37 @@ def _dropped(wish: Policy, host: Platform) -> Iterator[str]:
             yield f"mind {PREFIX}{name} {value} comes to nothing, because {PREFIX}{owner} is {NONE}"
 
 
-def _as_stack(chosen: dict[str, Candidate]) -> dict[str, Any]:
-    """Parts that are absent are left out; versions are texts."""
+def _as_stack(chosen: dict[str, Candidate], closed: str) -> dict[str, Any]:
+    """Parts that are absent are left out; versions are texts. ``closed``: why no HCA reaches the GPUs."""
     found: dict[str, Any] = {}
     for part, entry in chosen.items():
         if part == "peer_memory":
             if not chosen["driver"].absent and not chosen["rdma"].absent:
                 found[part] = {"method": entry.method or NONE}
-                if entry.absent and entry.pinned:
-                    found[part][ACCEPTED] = f"{PREFIX}{part}"
+                if entry.absent and (entry.pinned or closed):
+                    found[part][ACCEPTED] = closed or f"{PREFIX}{part}"
         elif entry.absent:
             continue
-        elif part == "rdma":
-            found[part] = _rdma(entry)
-        elif part == "driver":
-            found[part] = {"branch": entry.branch, "version": entry.version, "modules": entry.modules}
-            found[part].update({"flavour": entry.flavour} if entry.flavour else {})
-            found[part].update({"signed": entry.flavour} if entry.signed else {})
-        elif part == "nccl":
-            found[part] = {"version": entry.version, "cuda": entry.cuda}
         else:
-            found[part] = {"version": entry.version}
+            found[part] = entry.fields
+            if part == "rdma" and entry.fact and entry.fact.get("nic_driver"):
+                found[part]["nic_driver"] = entry.fact.get("nic_driver")
+            found[part].update({"signed": entry.flavour} if entry.signed else {})
         if entry.found:
             found[part]["found"] = entry.found
     return found
 
 
-def _rdma(candidate: Candidate) -> dict[str, str]:
-    said = {"flavour": candidate.flavour, "version": candidate.version}
-    driver = candidate.fact.get("nic_driver") if candidate.fact else ""
-    if driver:
-        said["nic_driver"] = driver
-    return {key: value for key, value in said.items() if value}
-
-
 def _stacks_of(host: Platform, matrix: Matrix) -> list[Fact]:
-    """The stacks that would make this host's plan known, the youngest first.
-
-    Nobody shipped one for a GPU that nobody knows.
-    """
-    if host.known_gpus != host.gpus:
-        return []
+    """The stacks that somebody shipped for a host like this, as far as they say for which, the youngest first."""
+    kinds = {fact.name if fact else "" for fact in (hardware.generation(gpu, "gpus", matrix) for gpu in host.gpus)}
     fitting = [
         fact
         for fact in matrix.all("stacks.stacks").values()
-        if fact.get("system") in (None, host.system) and (fact.get("rdma") or not host.hcas)
+        if fact.get("system", host.system) == host.system
+        and host.arch in fact.get("arch", [host.arch])
+        and kinds <= set(fact.get("generations", kinds))
+        and (fact.get("rdma") or not host.hcas)
     ]
     return sorted(fitting, key=lambda fact: str(fact.get("date")), reverse=True)
 
@@ -213,32 +221,44 @@ def _wishes(fact: Fact, host: Platform, policy: Policy) -> dict[str, str]:
 
 
 def _who_shipped(chosen: dict[str, Candidate], host: Platform, matrix: Matrix) -> str:
-    """Who put this stack together, in words; "" where nobody is known to have.
-
-    A shipped stack has to hold all parts of this one that it names, and the driver.
-    """
-    rdma, alone = chosen["rdma"], chosen["driver"].absent
-    if chosen["driver"].flavour == DISTRIBUTION:
-        return ""  # Those that are known were shipped with packages of NVIDIA's.
-    shipped = "shipped" if alone else "shipped together"
-    for fact in _stacks_of(host, matrix):
-        if _same_rdma(fact, rdma) and all(_same(fact, chosen[version]) for version in _VERSIONS):
-            return f"{shipped}: {fact.source}, {fact.get('date')}"
-    tested = rdma.fact.get("tested_systems", []) if rdma.fact else []
-    if alone and host.is_like(tested) and rdma.fact is not None:
-        return f"its vendor tested {rdma} on {host.system}: {rdma.fact.source}"
+    """Who put this very stack together for such a host, in words; "" where nobody is known to have."""
+    parts = _parts(chosen)
+    for fact in _stacks_of(host, matrix) if parts else ():
+        said = all(fact.get(field) for field in ("system", "arch", "generations"))
+        if said and host.known_gpus == host.gpus and _named(fact, chosen) == parts:
+            return f"shipped{' together' if len(parts) > 1 else ''}: {fact.source}, {fact.get('date')}"
+    fact = chosen["rdma"].fact
+    if parts == ["rdma"] and fact is not None and host.is_like(fact.get("tested_systems", [])):
+        return f"its vendor tested {chosen['rdma']} on {host.system}: {fact.source}"
     return ""
 
 
-def _same_rdma(fact: Fact, candidate: Candidate) -> bool:
-    named = fact.get("rdma")
-    if candidate.absent:
-        return True
-    return bool(named) and (named["flavour"], named["version"]) == (candidate.flavour, candidate.version)
+def _mostly_shipped(chosen: dict[str, Candidate], host: Platform, matrix: Matrix) -> Iterator[str]:
+    """Which parts of it somebody shipped together, and what came from elsewhere."""
+    parts = _parts(chosen)
+    named = [(fact, _named(fact, chosen)) for fact in _stacks_of(host, matrix)]
+    fact, most = max(named, key=lambda each: len(each[1]), default=(None, []))
+    if fact is not None and "driver" in most and len(most) > 1:
+        others = ", ".join(part.replace("_", " ") for part in parts if part not in most)
+        rest = f"{others} not of it" if others else "nobody says on which system"
+        yield f"{', '.join(most)} as in {fact.source}, {fact.get('date')}; {rest}"
+
+
+def _parts(chosen: dict[str, Candidate]) -> list[str]:
+    return [part for part, entry in chosen.items() if not entry.absent and part not in _IMPLIED]
+
+
+def _named(fact: Fact, chosen: dict[str, Candidate]) -> list[str]:
+    """The parts of a stack that were shipped so; what is known was shipped with packages of NVIDIA's."""
+    if chosen["driver"].flavour == DISTRIBUTION:
+        return []
+    return [part for part in _parts(chosen) if _same(fact, chosen[part])]
 
 
 def _same(fact: Fact, candidate: Candidate) -> bool:
     named = fact.get(candidate.part)
-    if candidate.absent or not named:
-        return candidate.part != "driver" or bool(named)
+    if not named:
+        return False
+    if candidate.part == "rdma":
+        return (named["flavour"], named["version"]) == (candidate.flavour, candidate.version)
     return fits(candidate.version, named)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from ....module_utils._parse.version_text import fits
 from ..matrix.model import Fact, Matrix
 from ..matrix.versions import version
-from . import archive
+from . import archive, series
 from .found import stays, what_stays
 from .platform import Platform
 from .policy import AUTO, DISTRIBUTION, NEWEST, NONE, Policy
@@ -27,8 +27,9 @@ _ASKED_FOR = ("dcgm", "gdrcopy", "gds")
 class Candidate:
     """One thing that a part could be. ``absent``: it is not installed at all.
 
-    ``fact``: what the matrix says of it, None where it does not know it. ``pinned``: the site asked
-    for exactly this. ``stays``: nothing of it is changed; ``found``: its version as the host tells it.
+    ``fact``: what the matrix says of it, None where it does not know it. ``unlisted``: what it knows in
+    place of it. ``pinned``: the site asked for exactly this. ``stays``: nothing of it is changed; ``found``: its
+    version as the host tells it.
     """
 
     part: str
@@ -40,10 +41,17 @@ class Candidate:
     method: str = ""  # peer_memory
     signed: bool = False  # driver: its modules come signed
     fact: Fact | None = field(default=None, compare=False, repr=False)
+    unlisted: str = ""
     absent: bool = False
     pinned: bool = False
     stays: bool = False
     found: str = ""
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The part as a lock says it; a driver's CUDA is a part of its own."""
+        names = ("branch", "version", "modules", "flavour", *(("cuda",) if self.part == "nccl" else ()))
+        return {name: getattr(self, name) for name in names if getattr(self, name)}
 
     def __str__(self) -> str:
         if self.absent:
@@ -111,9 +119,16 @@ def _rdma(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]
         for fact in matrix.all("rdma.releases").values()
         if flavour in (AUTO, fact.get("flavour")) and (wanted == AUTO or fits(fact.get("version", ""), wanted))
     ]
-    if not found:
-        return [Candidate("rdma", wanted, "" if flavour == AUTO else flavour, pinned=True)]
-    return found
+    if found:
+        return found
+    flavours = dict.fromkeys(fact.get("flavour") for fact in matrix.all("rdma.releases").values())
+    unlisted = []
+    for each in flavours if flavour == AUTO else (flavour,):
+        all_of = matrix.all("rdma.releases").values()
+        known = {fact.get("version"): fact for fact in all_of if fact.get("flavour") == each and fact.get("version")}
+        fact, names = series.taken(each, wanted, known)
+        unlisted += [Candidate("rdma", wanted, each, fact=fact, unlisted=names, pinned=True)] if fact else []
+    return unlisted or [Candidate("rdma", wanted, "" if flavour == AUTO else flavour, pinned=True)]
 
 
 def _drivers(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
@@ -135,6 +150,7 @@ def _drivers(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candida
                 modules=modules,
                 cuda=fact.get("cuda", "") if fact else "",
                 fact=fact,
+                unlisted="" if fact and release in fact.get("releases", ()) else f"branch {branch}" if fact else "",
                 pinned=pinned,
             )
             for modules in flavours
@@ -196,10 +212,7 @@ def _of_driver(part: str, platform: Platform, policy: Policy, matrix: Matrix) ->
 def _nvlsm(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
     if policy.nvlsm == NONE or (policy.nvlsm == AUTO and not platform.serves("nvlsm")):
         return [Candidate("nvlsm", absent=True, pinned=policy.nvlsm == NONE)]
-    known = matrix.all("extras.nvlsm")
-    if policy.nvlsm != AUTO:
-        return [Candidate("nvlsm", policy.nvlsm, fact=known.get(policy.nvlsm), pinned=True)]
-    return [Candidate("nvlsm", name, fact=fact) for name, fact in known.items()]
+    return _plain("nvlsm", policy, matrix)
 
 
 def _cuda(platform: Platform, policy: Policy, matrix: Matrix) -> list[Candidate]:
@@ -225,11 +238,15 @@ def _nccl(policy: Policy, matrix: Matrix) -> list[Candidate]:
         for entry in fact.get("builds")
         if not build or entry == build
     ]
-    return found or [Candidate("nccl", wanted, cuda=build, pinned=True)]
+    if found or wanted in matrix.all("nccl.releases"):
+        return found or [Candidate("nccl", wanted, cuda=build, pinned=True)]
+    fact, names = series.taken("nccl", wanted, matrix.all("nccl.releases"))
+    builds = [build] if build else fact.get("builds") if fact else []
+    return [Candidate("nccl", wanted, cuda=entry, fact=fact, unlisted=names, pinned=True) for entry in builds or [""]]
 
 
 def _plain(part: str, policy: Policy, matrix: Matrix) -> list[Candidate]:
-    """Container toolkit, DCGM, gdrcopy, nvidia-fs: a release of the list."""
+    """Container toolkit, DCGM, gdrcopy, nvidia-fs, nvlsm: a release of the list, or one of its series."""
     wanted = getattr(policy, part)
     if wanted == NONE or (wanted == AUTO and part in _ASKED_FOR):
         return [Candidate(part, absent=True)]
@@ -240,7 +257,11 @@ def _plain(part: str, policy: Policy, matrix: Matrix) -> list[Candidate]:
         for name, fact in known.items()
         if (wanted in (AUTO, NEWEST) and not fact.get("by_name")) or fits(name, wanted)
     ]
-    return found or [Candidate(part, wanted, pinned=True)]
+    if found:
+        return found
+    fact, names = series.taken(part, wanted, known)
+    span = f"{next(iter(known))} to {list(known)[-1]}"
+    return [Candidate(part, wanted, fact=fact, unlisted=names or span, pinned=True)]
 
 
 def newest(candidate: Candidate) -> tuple[int, ...]:

@@ -67,14 +67,15 @@ def collision(rule: str, found: Found | None, matrix: Matrix) -> Collision | Non
         return None
     fact = matrix.all("rules.rules")[rule]
     confidence = least(found.confidence, fact.sure())
+    word = f" stack_accept {rule} takes it all the same." if fact.get("stops") else ""
     return Collision(
         rule,
-        fact.get("says"),
+        fact.get("says") + word,
         found.one,
         found.other,
         confidence,
         found.source or fact.source,
-        fact.get("effect") == REFUSE and confidence == CONFIRMED,
+        fact.get("stops") or (fact.get("effect") == REFUSE and confidence == CONFIRMED),
     )
 
 

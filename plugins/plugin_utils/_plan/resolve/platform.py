@@ -74,16 +74,6 @@ class Platform:
         return found.group() if found else self.kernel
 
     @property
-    def kinds(self) -> tuple[tuple[str, str], ...]:
-        """The GPU models that are known, each with its architecture."""
-        return tuple((gpu, profiles.gpu_model(gpu).architecture) for gpu in self.known_gpus)
-
-    @property
-    def architectures(self) -> tuple[str, ...]:
-        """The GPU architectures there are, of those that are known."""
-        return tuple(dict.fromkeys(kind for _unused, kind in self.kinds))
-
-    @property
     def may_have_switches(self) -> bool:
         """Whether NVSwitches may join the GPUs: cards and models without NVLink have none."""
         models = [profiles.gpu_model(gpu) for gpu in self.known_gpus]

@@ -30,6 +30,7 @@ class Policy:
     ``driver`` also takes a branch (580); ``driver_flavour``: nvidia or distribution, whose packages
     it comes in. ``dcgm``, ``gdrcopy`` and ``gds`` come only where asked for: newest, or a version.
     ``peer_memory``: dmabuf, peermem or none. ``default``: found, and what says nothing itself stays as it is, too.
+    ``accept``: the rules whose stop the site overrides.
     """
 
     rdma_flavour: str = AUTO
@@ -49,12 +50,13 @@ class Policy:
     gds: str = AUTO
     peer_memory: str = AUTO
     default: str = AUTO
+    accept: str = ""
 
     def pins(self) -> Iterator[tuple[str, str]]:
         """The wishes that are not auto."""
         for field in fields(self):
             value = getattr(self, field.name)
-            if value != AUTO:
+            if value != AUTO and field.name != ACCEPT:
                 yield field.name, value
 
     def without(self, *names: str) -> Policy:
@@ -72,6 +74,7 @@ class Policy:
 
 PREFIX = "stack_"
 DEFAULT = "default"
+ACCEPT = "accept"
 # What a package manager can be asked for, or a beginning of it.
 _VERSION = re.compile(r"[0-9][A-Za-z0-9_.+:~^-]{0,99}")
 _CHOICES = {
@@ -90,11 +93,22 @@ def _narrower(value: str, mine: str) -> bool:
     return value.startswith(mine) and not value[len(mine) : len(mine) + 1].isalnum()
 
 
+def _rules(value: Any) -> str:
+    """The rules that a site overrides: a list, or one name."""
+    named = [value] if isinstance(value, str) and value else value or []
+    if not isinstance(named, list) or not all(isinstance(rule, str) and rule.isupper() for rule in named):
+        raise PolicyError(f"{PREFIX}{ACCEPT} must be a list of rules such as [DRIVER_KERNEL], not {value!r}")
+    return " ".join(sorted(set(named)))
+
+
 def from_variables(variables: Mapping[str, Any]) -> Policy:
     """The policy in a host's variables; raises PolicyError."""
     given: dict[str, str] = {}
     for field in fields(Policy):
-        value = variables.get(PREFIX + field.name, AUTO)
+        value = variables.get(PREFIX + field.name, field.default)
+        if field.name == ACCEPT:
+            given[ACCEPT] = _rules(value)
+            continue
         if value is None or isinstance(value, (bool, list, dict, float)):
             raise PolicyError(f"{PREFIX}{field.name} must be text in quotes, such as {AUTO!r} or '13.0', not {value!r}")
         text = str(value).strip()

@@ -23,7 +23,7 @@ class Refusal:
     """No stack goes. ``rule``: the one that is broken; ``one``, ``other``: the two facts.
 
     ``nearest``: the stack that goes if the wishes in ``change`` (variable: its new value) are
-    changed, and that surely has packages for this system; empty where none does.
+    changed; empty where none does. ``also``: why others of the part do not go either, one reason each.
     """
 
     rule: str
@@ -33,6 +33,7 @@ class Refusal:
     source: str
     nearest: dict[str, Any] = field(default_factory=dict)
     change: dict[str, str] = field(default_factory=dict)
+    also: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         return f"{self.rule}: {self.one}; {self.other}. {self.says} (source: {self.source})"
@@ -43,25 +44,26 @@ def explain(rules: Rules, policy: Policy, again: Callable[[Policy], dict[str, An
 
     ``again`` gives the stack for a loosened policy, None where that has no solution either.
     """
-    found, parts = _why(rules, policy)
+    found, parts, also = _why(rules, policy)
     nearest, change = _nearest(policy, parts, again)
-    return Refusal(found.rule, found.says, found.one, found.other, found.source, nearest, change)
+    return Refusal(found.rule, found.says, found.one, found.other, found.source, nearest, change, also)
 
 
-def _why(rules: Rules, policy: Policy) -> tuple[Collision, tuple[str, ...]]:
-    """The collision to name, and the parts that it is about."""
+def _why(rules: Rules, policy: Policy) -> tuple[Collision, tuple[str, ...], list[str]]:
+    """The collision to name, the parts that it is about, and why others of a part do not go."""
     domains: dict[str, list[Candidate]] = {}
     for part in PARTS:
         domains[part] = domain(part, rules, policy, policy)
         if not domains[part]:
-            return _excluded(rules, policy, part), (part,)
+            found, others = _excluded(rules, policy, part)
+            return found, (part,), [f"{other.rule}: {other.one}; {other.other}" for other in others]
     for rule in PAIRS:
         pairs = itertools.product(domains[rule.one], domains[rule.other])
-        found = [rules.between(rule, *pair) for pair in pairs]
-        blocking = [item for item in found if item is not None and item.blocks]
-        if len(blocking) == len(found):
-            return blocking[0], (rule.one, rule.other)
-    return _squeezed(rules, domains)
+        against = [rules.between(rule, *pair) for pair in pairs]
+        blocking = [item for item in against if item is not None and item.blocks]
+        if len(blocking) == len(against):
+            return blocking[0], (rule.one, rule.other), []
+    return *_squeezed(rules, domains), []
 
 
 def _squeezed(rules: Rules, domains: dict[str, list[Candidate]]) -> tuple[Collision, tuple[str, ...]]:
@@ -106,24 +108,20 @@ def _with_partner(
     return kept, lost
 
 
-def _excluded(rules: Rules, policy: Policy, part: str) -> Collision:
-    """Why nothing is left of a part: the rule that takes away the last of it."""
+def _excluded(rules: Rules, policy: Policy, part: str) -> tuple[Collision, list[Collision]]:
+    """Why nothing is left of a part: the rule that takes away the last of it, and those before."""
     left = sorted(candidates(part, rules.host, policy, rules.matrix), key=newest)
-    last: Collision | None = None
+    lost: list[Collision] = []
     for rule in rules.alone:
         if rule.part != part:
             continue
         broken = {id(rest): _blocking(rules, rule.rule, rest) for rest in left}
         kept = [rest for rest in left if broken[id(rest)] is None]
-        if len(kept) < len(left):
-            lost = next(each for each in broken.values() if each is not None)
-            last = lost if last is None or not kept else last
+        lost += [each for each in broken.values() if each is not None][:1]
         if not kept:
-            break
+            return lost[-1], lost[:-1]
         left = kept
-    if last is None:
-        raise AssertionError(f"{part}: nothing is left, and no rule says why")
-    return last
+    raise AssertionError(f"{part}: nothing is left, and no rule says why")
 
 
 def _blocking(rules: Rules, name: str, candidate: Candidate) -> Collision | None:

@@ -8,13 +8,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ..matrix.model import Matrix
-from . import rules_driver, rules_found, rules_gds, rules_rdma, rules_software
+from . import rules_driver, rules_found, rules_gds, rules_rdma, rules_release, rules_software
 from .candidates import Candidate
 from .collision import Alone, Collision, Found, Pair, collision
 from .platform import Platform
 
 # The first that is broken is the one that a refusal names: what nobody can change comes first.
-_ALONE: tuple[Alone, ...] = (*rules_software.ALONE, *rules_driver.ALONE, *rules_rdma.ALONE, *rules_gds.ALONE)
+_ALONE: tuple[Alone, ...] = (
+    *rules_software.ALONE,
+    *rules_driver.ALONE,
+    *rules_rdma.ALONE,
+    *rules_gds.ALONE,
+    *rules_release.ALONE,
+)
 _AGES = (("DRIVER_EOL", "driver"), ("RDMA_EOL", "rdma"))
 PAIRS: tuple[Pair, ...] = (
     *rules_driver.PAIRS,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..matrix.model import CONFIRMED, Matrix
 from ..matrix.packaged import packages
 from ..matrix.versions import version, within
-from . import archive, rules_supports
+from . import archive, hardware, rules_supports
 from .candidates import Candidate
 from .collision import Alone, Found, Pair, no_architecture
 from .platform import Platform
@@ -26,20 +26,20 @@ def branch_known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found 
 
 def gpu_known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
     """A site that names a driver knows its GPU; otherwise nobody does."""
-    strange = [gpu for gpu in host.gpus if gpu not in matrix.all("gpus.models")]
+    strange = [gpu for gpu in host.gpus if hardware.said(gpu, "driver", matrix) is None]
     if candidate.absent or not strange:
         return None
     sure = "medium" if candidate.pinned else CONFIRMED
-    return Found(f"the host has GPU {', '.join(strange)}", "the matrix has no such model", sure)
+    return Found(f"the host has GPU {', '.join(strange)}", "the matrix has neither the model nor its generation", sure)
 
 
 def gpu_modules(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
     for gpu in host.gpus:
-        fact = matrix.get("gpus.models", gpu)
-        if candidate.absent or fact is None or candidate.modules in fact.get("modules"):
+        said = hardware.said(gpu, "modules", matrix)
+        if candidate.absent or said is None or candidate.modules in said[0].get("modules"):
             continue
-        only = " or ".join(fact.get("modules"))
-        return Found(f"{gpu} needs {only} kernel modules", str(candidate), fact.sure("modules"))
+        only = " or ".join(said[0].get("modules"))
+        return Found(f"{said[1]} needs {only} kernel modules", str(candidate), said[0].sure("modules"), said[0].source)
     return None
 
 
@@ -92,12 +92,6 @@ def packaged(host: Platform, candidate: Candidate, driver: Candidate, matrix: Ma
     return Found(str(candidate), f"the archive of {host.system} has no package of it")
 
 
-def secure_boot(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
-    if candidate.absent or candidate.signed or not host.secure_boot:
-        return None
-    return Found("Secure Boot is on", f"{candidate} is built by DKMS")
-
-
 def fabric_manager_there(host: Platform, candidate: Candidate, driver: Candidate, matrix: Matrix) -> Found | None:
     """Whoever brings the driver brings the fabric manager, too."""
     if driver.absent or not (host.fabric_manager and candidate.absent):
@@ -137,7 +131,9 @@ def cuda_driver(host: Platform, cuda: Candidate, driver: Candidate, matrix: Matr
         return Found(f"CUDA {cuda.version} is asked for", "the matrix has no such release", "medium")
     if within(driver.version, fact.get("driver")):
         return None
-    return Found(f"CUDA {cuda.version} needs driver {fact.get('driver')}", str(driver), fact.sure("driver"))
+    compat = fact.get("compat", "").format(dashed="-".join(cuda.version.split(".")[:2]))
+    beside = f"; with it, on data centre GPUs, goes {compat} (forward compatibility)" if compat else ""
+    return Found(f"CUDA {cuda.version} needs driver {fact.get('driver')}", f"{driver}{beside}", fact.sure("driver"))
 
 
 def cuda_minor(host: Platform, cuda: Candidate, driver: Candidate, matrix: Matrix) -> Found | None:
@@ -147,15 +143,14 @@ def cuda_minor(host: Platform, cuda: Candidate, driver: Candidate, matrix: Matri
 
 
 ALONE = (
-    Alone("BRANCH_KNOWN", "driver", branch_known),
     Alone("GPU_KNOWN", "driver", gpu_known),
     *rules_supports.DRIVER,
+    Alone("BRANCH_KNOWN", "driver", branch_known),
     Alone("BRANCH_MODULES", "driver", branch_modules),
     Alone("GPU_MODULES", "driver", gpu_modules),
     rules_supports.KERNEL,
     Alone("DRIVER_SYSTEM", "driver", system),
     Alone("DRIVER_ARCHIVE", "driver", archived),
-    Alone("SECURE_BOOT", "driver", secure_boot),
     *(Alone("FM_NOT_HERE", part, not_there) for part in ("fabric_manager", "nscq", "imex", "nvlsm")),
 )
 PAIRS = (

@@ -15,13 +15,6 @@ _OPEN_ONLY = ".".join(map(str, OPEN_ONLY))
 _UNSURE = "medium"
 
 
-def known(host: Platform, gds: Candidate, matrix: Matrix) -> Found | None:
-    if gds.absent or gds.fact is not None:
-        return None
-    releases = list(matrix.all("extras.gds"))
-    return Found(f"{_named(gds)} is asked for", f"known are {releases[0]} to {releases[-1]}")
-
-
 def kernel(host: Platform, gds: Candidate, matrix: Matrix) -> Found | None:
     wanted = gds.fact.get("kernel", ANY) if gds.fact else ANY
     if not host.kernel or within(host.kernel, wanted):
@@ -59,10 +52,7 @@ def _named(gds: Candidate) -> str:
     return f"nvidia-fs {gds.version}"
 
 
-ALONE = (
-    Alone("GDS_KNOWN", "gds", known),
-    Alone("GDS_KERNEL", "gds", kernel),
-)
+ALONE = (Alone("GDS_KERNEL", "gds", kernel),)
 PAIRS = (
     Pair("GDS_DRIVER", "gds", "driver", packaged),
     Pair("GDS_MODULES", "gds", "driver", modules),

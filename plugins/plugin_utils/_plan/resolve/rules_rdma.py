@@ -6,6 +6,7 @@ from __future__ import annotations
 from ....module_utils._data import gpudirect as gpudirect_data
 from ..matrix.model import CONFIRMED, Fact, Matrix
 from ..matrix.versions import ANY, NONE, version, within
+from . import hardware
 from .candidates import Candidate
 from .collision import Alone, Found, Pair, no_architecture
 from .platform import Platform
@@ -35,7 +36,7 @@ def hca(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
         return None
     doubt = None
     for name in host.hcas:
-        fact = matrix.get("hcas.models", name)
+        fact = hardware.generation(name, "hcas", matrix)
         if fact is None:
             continue
         wanted = fact.get(candidate.flavour)
@@ -55,10 +56,10 @@ def hca(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
 
 
 def hca_known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
-    strange = [name for name in host.hcas if ":" in name]
+    strange = [name for name in host.hcas if ":" in name and hardware.generation(name, "hcas", matrix) is None]
     if candidate.absent or not strange:
         return None
-    return Found(f"the host has HCA {', '.join(strange)}", "the matrix has no such model")
+    return Found(f"the host has HCA {', '.join(strange)}", "the matrix has neither the model nor its generation")
 
 
 def system(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
@@ -71,13 +72,12 @@ def system(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None
     strange = no_architecture(host, candidate.flavour, matrix)
     if strange is not None or host.is_like(systems):
         return strange
-    # A list that names other versions of this distribution is a whole one for it. Debian does not
-    # tell its point release, which the list may name.
-    listed = any(one_of.startswith(host.base) for one_of in systems) and host.base
-    pointed = any(one_of.startswith(f"{here}.") for one_of in systems)
-    sure = candidate.fact.sure("systems") if listed and not pointed else "medium"
-    source = candidate.fact.source
-    return Found(f"the host runs {here}", f"{candidate} comes for {', '.join(systems)}", sure, source)
+    # Debian does not tell its point release, which the list may name.
+    if any(one_of.startswith(f"{here}.") for one_of in systems):
+        return None
+    mine = [one_of for one_of in systems if host.base and one_of.startswith(host.base)]
+    comes = f"{candidate} comes for {', '.join(mine or systems)}"
+    return Found(f"the host runs {here}", comes, candidate.fact.sure("systems"), candidate.fact.source)
 
 
 def tested(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
@@ -120,6 +120,17 @@ def nvlsm(host: Platform, candidate: Candidate, rdma: Candidate, matrix: Matrix)
     return Found(f"{candidate} is needed on {host.board}", "no RDMA stack is to be installed")
 
 
+def reached(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
+    """The GPUs that have no such way; nobody knows of those that are unknown themselves."""
+    ways = [hardware.said(gpu, "gpudirect", matrix) for gpu in host.gpus]
+    lacking = [each for each in ways if each and candidate.method not in each[0].get("gpudirect")]
+    if candidate.absent or not lacking:
+        return None
+    fact, whom = lacking[0]
+    has = " and ".join(fact.get("gpudirect")) or "no way of GPUDirect RDMA"
+    return Found(f"{candidate.method} is to be used", f"{whom} has {has}", fact.sure("gpudirect"), fact.source)
+
+
 def memory(host: Platform, candidate: Candidate, rdma: Candidate, matrix: Matrix) -> Found | None:
     """nvidia-peermem needs the symbols of a vendor's stack."""
     if candidate.method != "peermem":
@@ -134,22 +145,25 @@ def dmabuf(host: Platform, candidate: Candidate, driver: Candidate, matrix: Matr
     if candidate.method != "dmabuf" or driver.absent:
         return None
     fact = matrix.all("cuda.gpudirect")["dmabuf"]
-    lacking = [name for name in host.architectures if name in fact.get("lacks", ())]
     wanted = "DMA-BUF is to be used"
     if driver.modules not in fact.get("modules"):
         return Found(wanted, f"{driver} kernel modules", fact.sure())
     if not within(host.series, fact.get("kernel", ANY)):
         return Found(wanted, f"the kernel is {host.kernel}", fact.sure())
-    if lacking:
-        return Found(wanted, f"the GPUs are of {', '.join(lacking)}", fact.sure())
     if driver.cuda and not within(driver.cuda, fact.get("cuda", ANY)):
         return Found(wanted, f"{driver} brings CUDA {driver.cuda}", fact.sure())
     return None
 
 
 def gpudirect(host: Platform, candidate: Candidate, driver: Candidate, matrix: Matrix) -> Found | None:
-    """HCAs and GPUs without a way from one to the other; a site that wants that says so."""
-    if not candidate.absent or candidate.pinned or driver.absent or not host.rails:
+    """HCAs and GPUs without a way from one to the other; a site that wants that says so, or its GPUs have none."""
+    if (
+        not candidate.absent
+        or candidate.pinned
+        or driver.absent
+        or not host.rails
+        or hardware.closed(host.gpus, matrix)
+    ):
         return None
     there = f"the host has {', '.join(host.rails)} beside its GPUs, and kernel {host.kernel}"
     return Found(there, f"neither DMA-BUF nor nvidia-peermem goes with {driver} and the RDMA stack")
@@ -174,6 +188,7 @@ ALONE = (
     Alone("RDMA_TESTED", "rdma", tested),
     Alone("RDMA_PRERELEASE", "rdma", prerelease),
     Alone("RDMA_PATCH", "rdma", patch),
+    Alone("GPUDIRECT_GPU", "peer_memory", reached),
 )
 PAIRS = (
     Pair("NVLSM_NEEDS_RDMA", "nvlsm", "rdma", nvlsm),

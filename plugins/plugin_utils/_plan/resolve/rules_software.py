@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..matrix.model import Matrix
+from ..matrix.model import CONFIRMED, MEDIUM, Matrix
 from ..matrix.versions import version, within
 from . import rules_supports
 from .candidates import Candidate
@@ -37,15 +37,8 @@ def nccl_minor(host: Platform, nccl: Candidate, cuda: Candidate, matrix: Matrix)
 def nccl_build(host: Platform, nccl: Candidate, matrix: Matrix) -> Found | None:
     if nccl.absent or nccl.fact is not None:
         return None
-    build = f" built with CUDA {nccl.cuda}" if nccl.cuda else ""
-    return Found(f"NCCL {nccl.version}{build} is asked for", "the matrix has no such build")
-
-
-def toolkit_known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
-    if candidate.absent or candidate.fact is not None:
-        return None
-    known = list(matrix.all("container_toolkit.releases"))
-    return Found(f"{candidate} is asked for", f"known are {known[0]} to {known[-1]}")
+    build, sure = (f" built with CUDA {nccl.cuda}", MEDIUM) if nccl.cuda else ("", CONFIRMED)
+    return Found(f"NCCL {nccl.version}{build} is asked for", "the matrix has no such build", sure)
 
 
 def engine(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
@@ -66,7 +59,6 @@ ALONE = (
     Alone("SYSTEM_KNOWN", "driver", system_known),
     *rules_supports.SOFTWARE,
     Alone("NCCL_BUILD", "nccl", nccl_build),
-    Alone("TOOLKIT_KNOWN", "container_toolkit", toolkit_known),
     Alone("CDI_ENGINE", "container_toolkit", engine),
 )
 PAIRS = (

@@ -25,6 +25,8 @@ _FLAVOURS = ("doca", "mlnx_ofed", "inbox")
 # Rounds of search: most stacks take one a part.
 _QUICK = 60
 _LONG = 2000
+# What has to be done once is no doubt about what it is done for.
+_STEPS = ("SECURE_BOOT",)
 _KINDS = ("LTSB", "PB", "NFB", "unknown", "")
 
 
@@ -110,7 +112,7 @@ def _rank(candidate: Candidate, broken: list[Collision], wish: Policy, shipped: 
     kind = fact.get("kind", "") if fact else ""
     lts = bool(fact and fact.get("lts"))
     return (
-        len(broken),
+        sum(each.rule not in _STEPS for each in broken),
         candidate.absent,
         _far(candidate, wish),
         _FLAVOURS.index(candidate.flavour) if candidate.flavour in _FLAVOURS else 0,

@@ -13,6 +13,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse.packages im
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import checked, load
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.model import CONFIDENCES, MatrixError, least
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.versions import version, within
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve import hardware
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.platform import OTHER_HCA
 
 MATRIX = load.own()
@@ -45,7 +46,7 @@ def test_a_fact_without_is_refused(tmp_path: Path, missing: str) -> None:
 
 WRONG = {
     "no such file": ("gpu.yml", "models: {}", "unknown section models"),
-    "no such section": ("gpus.yml", "model: {}", "unknown section model; known are gpus.models"),
+    "no such section": ("gpus.yml", "model: {}", "unknown section model; known are gpus.generations, gpus.models"),
     "no dictionary": ("gpus.yml", "- 1", "must be a dictionary, not list"),
     "not YAML": ("gpus.yml", "a: [", "cannot be read as YAML"),
     "unknown field": (
@@ -161,9 +162,9 @@ def test_two_documents_confirm_what_one_leaves_open(tmp_path: Path, said: str, s
 
 
 def test_who_overrides_a_field_vouches_for_it_alone(tmp_path: Path) -> None:
-    text = 'versions: {hopper-cuda: {version: ">=12.0", source: our lab, confidence: medium}}'
-    fact = load.load([site(tmp_path, "supports.yml", text)]).all("supports.versions")["hopper-cuda"]
-    assert (fact.sure("version"), fact.source) == ("medium", "our lab")
+    text = 'generations: {Hopper: {cuda: ">=12.0", source: our lab, confidence: medium}}'
+    fact = load.load([site(tmp_path, "gpus.yml", text)]).all("gpus.generations")["Hopper"]
+    assert (fact.sure("cuda"), fact.source) == ("medium", "our lab")
     text = 'models: {B300 SXM6: {driver: ">=590", source: our lab, confidence: confirmed}}'
     fact = load.load([site(tmp_path, "gpus.yml", text)]).all("gpus.models")["B300 SXM6"]
     assert fact.sure("driver") == "confirmed"
@@ -171,25 +172,55 @@ def test_who_overrides_a_field_vouches_for_it_alone(tmp_path: Path) -> None:
 
 def test_what_supports_what_names_rules_and_hardware_that_there_are() -> None:
     rules, models = MATRIX.all("rules.rules"), {one.model for one in gpus.GPUS}
-    architectures = {one.architecture for one in gpus.GPUS}
     for fact in MATRIX.all("supports.versions").values():
         assert fact.get("rule") in rules, fact
         assert set(fact.get("gpus", ())) <= models, fact
-        assert set(fact.get("architectures", ())) <= architectures, fact
-        assert fact.get("gpus") or fact.get("architectures") or fact.get("kernel"), fact
+        assert fact.get("gpus") or fact.get("kernel"), fact
 
 
-def test_hardware_goes_by_the_same_names_as_on_the_nodes() -> None:
-    assert set(MATRIX.all("gpus.models")) == {one.model for one in gpus.GPUS}
-    assert set(MATRIX.all("hcas.models")) == {one.name for one in hcas.HCAS} | {OTHER_HCA}
+def test_hardware_is_of_the_same_generation_as_on_the_nodes() -> None:
+    assert set(MATRIX.all("gpus.models")) <= {one.model for one in gpus.GPUS}
     flavours = {
         gpus.OPEN_ONLY: ["open"],
         gpus.PROPRIETARY_ONLY: ["proprietary"],
         gpus.EITHER: ["open", "proprietary"],
     }
     for one in gpus.GPUS:
-        fact = MATRIX.all("gpus.models")[one.model]
-        assert sorted(fact.get("modules")) == sorted(flavours[one.modules]), one.model
+        for pci_id in one.pci_ids:
+            fact = hardware.generation(f"10de:{pci_id}", "gpus", MATRIX)
+            assert fact is not None, one.model
+            assert fact.name == one.architecture, one.model
+        said = hardware.said(one.model, "modules", MATRIX)
+        assert said is not None
+        assert sorted(said[0].get("modules")) == sorted(flavours[one.modules]), one.model
+    for hca in [*(one.name for one in hcas.HCAS), OTHER_HCA]:
+        fact = hardware.generation(hca, "hcas", MATRIX)
+        assert fact is not None, hca
+        assert hca.startswith(fact.name.split(" ")[0][:9]), hca
+
+
+@pytest.mark.parametrize(
+    ("device", "section", "name"),
+    [
+        ("10de:15f8", "gpus", "Pascal"),
+        ("10de:1b06", "gpus", "Pascal GeForce"),
+        ("10de:20b9", "gpus", "Ampere"),
+        ("10de:2204", "gpus", "Ampere GeForce"),
+        ("10de:2684", "gpus", "Ada GeForce"),
+        ("10de:26b3", "gpus", "Ada"),
+        ("10de:2b85", "gpus", "Blackwell GeForce"),
+        ("10de:2bb3", "gpus", "Blackwell"),
+        ("10de:307f", "gpus", "Rubin"),
+        ("10de:4000", "gpus", None),
+        ("15b3:1022", "hcas", "ConnectX-7"),
+        ("15b3:a2dd", "hcas", "BlueField-3"),
+        ("15b3:2001", "hcas", None),
+        ("simulated HCA", "hcas", None),
+    ],
+)
+def test_an_unknown_model_is_of_the_generation_of_its_id(device: str, section: str, name: str | None) -> None:
+    fact = hardware.generation(device, section, MATRIX)
+    assert (fact.name if fact else None) == name
 
 
 def test_no_file_was_checked_in_the_future_or_before_its_newest_row() -> None:

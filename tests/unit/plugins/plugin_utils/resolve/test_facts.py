@@ -18,7 +18,7 @@ from tests.unit.plugins.plugin_utils.resolve.hosts import TODAY, platform
 
 FACTS = yaml.safe_load((Path(__file__).parent / "facts.yml").read_text())
 # Not of these requests: what is old is minded everywhere.
-_OLD = ("DRIVER_EOL", "RDMA_EOL", "RDMA_TESTED", "CUDA_MINOR", "NCCL_MINOR")
+_OLD = ("DRIVER_EOL", "RDMA_EOL", "RDMA_TESTED", "CUDA_MINOR", "NCCL_MINOR", "SECURITY")
 
 
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: f"{fact['answer']}-{fact.get('rule', '')}-{fact['wish']}")
@@ -43,6 +43,6 @@ def test_there_are_enough_of_them() -> None:
 
 
 def test_an_unknown_branch_is_told_what_cuda_needs() -> None:
-    found = resolve(platform(), Policy(driver="470", cuda="12"), load.own(), TODAY)
+    found = resolve(platform("a100"), Policy(driver="460", cuda="12"), load.own(), TODAY)
     assert isinstance(found, Refusal)
     assert "12 >=525.60.13" in found.other

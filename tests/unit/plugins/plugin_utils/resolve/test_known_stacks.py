@@ -47,7 +47,7 @@ def host(stack: Fact) -> Platform:
 
 
 def policy(stack: Fact) -> Policy:
-    desired_settings: dict[str, Any] = {one: stack.get(one) for one in _PARTS if stack.get(one)}
+    desired_settings: dict[str, Any] = {one: stack.get(one, "none") for one in _PARTS}
     rdma = stack.get("rdma")
     if rdma:
         desired_settings |= {"rdma_flavour": rdma["flavour"], "rdma_version": rdma["version"]}
@@ -66,16 +66,34 @@ def test_a_shipped_stack_is_known_or_allowed(name: str) -> None:
     for part in _PARTS:
         if stack.get(part):
             assert answer.stack[part]["version"].startswith(stack.get(part))
-    # A container release names no RDMA stack, so that nobody shipped this one together.
-    assert answer.verdict in ((KNOWN,) if stack.get("rdma") else (KNOWN, ALLOWED))
+    # A container release names no system, so that nobody shipped this one for it.
+    assert answer.verdict == (KNOWN if stack.get("system") else ALLOWED)
 
 
-def test_a_container_release_is_known_where_there_is_no_hca() -> None:
-    stack = STACKS["gpu-operator-v26.7.0"]
-    bare = platform("a100", hcas=[])
-    answer = resolve(bare, policy(stack), load.own(), TODAY)
-    assert isinstance(answer, Answer)
-    assert answer.verdict == KNOWN
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"container_toolkit": "1.18.1"},
+        {"dcgm": "4.5.2"},
+        {"nccl": "2.29.7+cuda12.9", "cuda": "12.9"},
+        {"host": "v100", "driver_modules": "proprietary"},
+        {"host": "b200"},
+        {"gpus": ["10de:2204"], "board": ""},
+        {"arch": "aarch64"},
+        {"system": "rhel9.6"},
+    ],
+    ids=str,
+)
+def test_a_stack_is_known_only_whole_and_for_what_it_was_shipped_for(other: dict[str, Any]) -> None:
+    stack = STACKS["azure-2026-03-09-rocky9.7"]
+    wishes = {**vars(policy(stack)), **{key: value for key, value in other.items() if key in vars(Policy())}}
+    changed = {key: value for key, value in other.items() if key not in vars(Policy())}
+    here = {"host": "a100", "system": "rhel9.7", "kernel": "5.14.0-611.5.1.el9_7.x86_64"}
+    whole = resolve(platform(**here), policy(stack), load.own(), TODAY)
+    assert isinstance(whole, Answer)
+    assert whole.verdict == KNOWN
+    found = resolve(platform(**{**here, **changed}), Policy(**wishes), load.own(), TODAY)
+    assert not isinstance(found, Answer) or found.verdict == ALLOWED
 
 
 @pytest.mark.skipif(not FACTS.is_file(), reason="no facts beside the checkout")

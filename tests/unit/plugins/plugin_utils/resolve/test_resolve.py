@@ -39,8 +39,9 @@ def answer(host: Platform, **wishes: str) -> Answer:
     return found
 
 
-def test_an_hgx_h100_gets_the_youngest_stack_that_somebody_shipped_for_its_system() -> None:
-    found = answer(platform())
+def test_a_stack_that_somebody_shipped_for_this_system_is_known() -> None:
+    shipped = {"driver": "580.105.08", "rdma_version": "3.2.1", "nccl": "2.28.9", "container_toolkit": "none"}
+    found = answer(platform(system="rhel9.6", kernel="5.14.0-570.el9_6.x86_64"), **shipped)
     assert found.verdict == KNOWN
     assert found.stack["rdma"]["flavour"] == "doca"
     driver = found.stack["driver"]
@@ -49,7 +50,7 @@ def test_an_hgx_h100_gets_the_youngest_stack_that_somebody_shipped_for_its_syste
     assert found.stack["nscq"]["version"] == driver["version"]
     assert found.stack["peer_memory"] == {"method": "dmabuf"}
     assert not {"nvlsm", "imex", "dcgm", "gdrcopy"} & set(found.stack)
-    assert not found.warnings
+    assert {warning.rule for warning in found.warnings} == {"SECURITY"}
 
 
 def test_where_nobody_shipped_a_stack_a_branch_comes_that_somebody_shipped_elsewhere(tmp_path: Path) -> None:
@@ -78,18 +79,95 @@ def test_what_a_board_needs_comes_and_nothing_else() -> None:
 
 
 def test_a_shipped_stack_is_known_only_as_it_was_shipped() -> None:
-    shipped = answer(platform())
+    wishes = {"driver": "580.173.02", "container_toolkit": "none", "nccl": "none"}
+    shipped = answer(platform(), **wishes)
     assert shipped.because[0].startswith("shipped together: ")
-    another = answer(platform(), cuda="12.4")
+    another = answer(platform(), **{**wishes, "container_toolkit": "1.19.1"})
     assert another.verdict == ALLOWED
     assert not [one for one in another.because if "shipped together" in one]
+    assert another.because[1].startswith("rdma, driver, cuda as in Azure HPC images")
+    assert another.because[1].endswith("container toolkit not of it")
+
+
+def test_what_has_a_published_hole_is_taken_only_by_name() -> None:
+    found = answer(platform())
+    assert found.stack["driver"]["version"] == "580.178.04"
+    assert not found.warnings
+    named = answer(platform(), driver="580.173.02", container_toolkit="1.17.7")
+    told = [str(warning) for warning in named.warnings if warning.rule == "SECURITY"]
+    assert ["CVE-2026-47501" in told[0], "CVE-2025-23266" in told[1]] == [True, True]
+    assert "mended in 580.178.04" in told[0]
+    # Of a beginning the newest is meant, and of several the one without.
+    assert not {warning.rule for warning in answer(platform(), container_toolkit="1.17").warnings} & {"SECURITY"}
+
+
+def test_a_release_that_the_matrix_lacks_goes_by_its_series_and_that_is_said() -> None:
+    found = answer(platform(), rdma_version="2.9.7", nccl="2.28.5", container_toolkit="1.17.9", driver="580.181.02")
+    assert found.stack["rdma"] == {"flavour": "doca", "version": "2.9.7"}
+    assert found.stack["nccl"] == {"version": "2.28.5", "cuda": "13.0"}
+    assert found.stack["driver"]["version"] == "580.181.02"
+    told = {one.one.partition(" is")[0]: one.other for one in found.warnings if one.rule == "RELEASE_KNOWN"}
+    assert told["rdma doca 2.9.7"] == "the matrix has doca-2.9.3"
+    assert told["nccl 2.28.5 built with CUDA 13.0"] == "the matrix has 2.28.3 and 2.28.9"
+    assert told["container_toolkit 1.17.9"] == "the matrix has 1.17.8"
+    assert told["driver 580.181.02 open"] == "the matrix has branch 580"
+    # What its neighbours do not have, it has not either.
+    refused = resolve(platform(hcas=["ConnectX-8"]), Policy(rdma_version="2.9.7"), load.own(), TODAY)
+    assert isinstance(refused, Answer)
+    assert "HCA_RDMA" in {one.rule for one in refused.warnings}
+    named = answer(platform(), nccl="2.99.1+cuda13.0").stack["nccl"]
+    assert named == {"version": "2.99.1", "cuda": "13.0"}
+
+
+def test_what_the_host_would_not_have_stops_the_plan_unless_a_word_takes_it() -> None:
+    host = platform("a100", kernel="6.17.0-1007-aws")
+    refused = resolve(host, Policy(driver="550.163.01"), load.own(), TODAY)
+    assert isinstance(refused, Refusal)
+    assert (refused.rule, "stack_accept DRIVER_KERNEL" in str(refused)) == ("DRIVER_KERNEL", True)
+    taken = answer(host, driver="550.163.01", accept="DRIVER_KERNEL")
+    assert "DRIVER_KERNEL" in {one.rule for one in taken.warnings}
+    other = resolve(host, Policy(driver="550.163.01", accept="RDMA_SYSTEM"), load.own(), TODAY)
+    assert isinstance(other, Refusal)
+
+
+def test_an_unknown_model_is_planned_by_its_generation_and_that_is_said() -> None:
+    found = answer(platform(gpus=["10de:26b3"], board=""))
+    assert found.verdict == ALLOWED
+    (told,) = (line for line in found.because if "goes by its generation" in line)
+    assert told.startswith(
+        "10de:26b3 goes by its generation, Ada: driver >=520.56.06, cuda >=11.8, open or proprietary"
+    )
+    assert not [line for line in answer(platform()).because if "goes by its generation" in line]
+    geforce = answer(platform(gpus=["10de:2684"], board=""))
+    assert "GPUDIRECT_GPU" in {one.rule for one in geforce.warnings}
+
+
+def test_a_gpu_that_no_hca_reaches_is_planned_without_gpudirect_and_the_lock_says_why() -> None:
+    found = answer(platform(gpus=["GB10"], board="", arch="aarch64"))
+    assert found.stack["peer_memory"]["method"] == "none"
+    assert "GB10 has no GPUDirect RDMA (" in found.stack["peer_memory"]["accepted"]
+
+
+def test_secure_boot_is_asked_of_all_that_dkms_builds() -> None:
+    def told(host: Platform, **wishes: str) -> list[str]:
+        return [one.other for one in answer(host, **wishes).warnings if one.rule == "SECURE_BOOT"]
+
+    host = platform(secure_boot=True, gpus=["A100 PCIe"], board="")
+    wishes = {"driver_flavour": "distribution", "rdma_version": "3.2.3"}
+    assert told(host, **wishes) == ["rdma doca 3.2.3 is built by DKMS"]
+    assert told(host, **wishes, gdrcopy="2.6")[-1] == "gdrcopy 2.6 is built by DKMS"
+    assert told(host, rdma_flavour="inbox", gds="newest")[0].startswith("driver 580.")
+    el = platform(system="rhel9.4", kernel="5.14.0-427.el9_4.x86_64", secure_boot=True, gpus=[], board="")
+    assert told(el, rdma_version="3.1.0") == []
+    assert told(el, rdma_version="3.2.3") == ["rdma doca 3.2.3 is built by DKMS"]
+    assert told(platform("cpu"), rdma_version="3.2.3") == []
 
 
 def test_an_rdma_stack_alone_is_known_by_its_vendor_s_word() -> None:
     found = answer(platform("cpu", system="rhel9.4", kernel="5.14.0-427.el9_4.x86_64"))
     assert found.verdict == KNOWN
     assert found.because[0].startswith("its vendor tested ")
-    shipped = answer(platform("cpu"))
+    shipped = answer(platform("cpu", system="rhel8.7", kernel="4.18.0-425.el8.x86_64"), rdma_version="2.7.0")
     assert shipped.because[0].startswith("shipped: ")
     inbox = answer(platform("cpu"), rdma_flavour="inbox")
     assert inbox.verdict == ALLOWED
@@ -202,7 +280,7 @@ def test_what_ended_or_was_not_tested_is_told() -> None:
     assert "DRIVER_EOL" in reported
     reported = {one.rule for one in answer(platform(kernel="7.9.1-mine")).warnings}
     assert "RDMA_TESTED" in reported
-    patched = answer(platform(system="rhel9.8", kernel="5.14.0-611.el9"), rdma_version="3.2.2")
+    patched = answer(platform(system="rhel9.8", kernel="5.14.0-611.el9"), rdma_version="3.2.2", accept="RDMA_PATCH")
     assert "RDMA_PATCH" in {one.rule for one in patched.warnings}
     assert "SECURE_BOOT" in {one.rule for one in answer(platform(secure_boot=True)).warnings}
 
@@ -229,11 +307,19 @@ def test_support_that_ends_this_month_has_not_ended() -> None:
         {"stack_dcgm": "yes"},
         {"stack_gdrcopy": "-rf"},
         {"stack_container_toolkit": "1.17 4"},
+        {"stack_accept": True},
+        {"stack_accept": ["driver kernel"]},
     ],
 )
 def test_a_wish_that_cannot_be_meant_is_refused(given_: dict[str, object]) -> None:
     with pytest.raises(PolicyError, match=next(iter(given_))):
         from_variables(given_)
+
+
+def test_the_rules_that_a_site_overrides_are_a_list_or_one() -> None:
+    assert from_variables({"stack_accept": ["RDMA_PATCH", "DRIVER_KERNEL"]}).accept == "DRIVER_KERNEL RDMA_PATCH"
+    assert from_variables({"stack_accept": "RDMA_PATCH"}).accept == "RDMA_PATCH"
+    assert list(from_variables({"stack_accept": "RDMA_PATCH"}).pins()) == []
 
 
 def test_a_number_is_taken_for_the_branch_that_it_is() -> None:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules about releases as such: does the matrix have it, has it a published hole, is it built on the host."""
+
+from __future__ import annotations
+
+from ..matrix.model import CONFIRMED, MEDIUM, Matrix
+from ..matrix.packaged import dkms, packages
+from ..matrix.versions import within
+from . import series
+from .candidates import Candidate
+from .collision import Alone, Found
+from .platform import Platform
+
+
+def known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
+    """What is less than a whole release names no package; nobody can install it."""
+    if candidate.absent or not candidate.unlisted:
+        return None
+    if series.whole(candidate.flavour if candidate.part == "rdma" else candidate.part, candidate.version):
+        return Found(f"{candidate} is asked for", f"the matrix has {candidate.unlisted}", MEDIUM)
+    return Found(f"{candidate} is asked for", "that is the beginning of a release, and the matrix has none of them")
+
+
+def hole(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
+    """The worst comes last in the table. A site that names a release knows what it asks for."""
+    last = None
+    for name, fact in matrix.all("security.holes").items():
+        affected = any(within(candidate.version, each) for each in fact.get("affected"))
+        if affected and fact.get("part") == candidate.part and not candidate.absent:
+            sure = MEDIUM if candidate.pinned else CONFIRMED
+            one = f"{candidate} has {name}: {fact.get('what')}"
+            last = Found(one, f"mended in {fact.get('mended')}", sure, fact.source)
+    return last
+
+
+def built(host: Platform, candidate: Candidate, matrix: Matrix) -> bool:
+    """Whether DKMS builds this on the host, from sources that its packages bring."""
+    stack = {candidate.part: candidate.fields}
+    found = [] if candidate.absent else packages(candidate.part, stack, host.system, matrix)
+    return any(dkms(fact, stack, host.family) for fact in found)
+
+
+def secure_boot(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
+    if not host.secure_boot or candidate.signed or not built(host, candidate, matrix):
+        return None
+    return Found("Secure Boot is on", f"{candidate} is built by DKMS")
+
+
+_PARTS = ("rdma", "driver", "nvlsm", "nccl", "container_toolkit", "dcgm", "gdrcopy", "gds")
+ALONE = (
+    *(Alone("RELEASE_KNOWN", part, known) for part in _PARTS),
+    *(Alone("SECURITY", part, hole) for part in _PARTS),
+    *(Alone("SECURE_BOOT", part, secure_boot) for part in ("rdma", "driver", "gdrcopy", "gds")),
+)
