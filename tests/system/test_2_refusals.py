@@ -115,6 +115,7 @@ def test_a_build_that_fails_is_a_failure_and_the_next_run_repairs_it(bare: Box) 
     assert "installed" in bare.root("node1", "dkms status")
 
 
+@pytest.mark.thorough
 def test_power_lost_in_the_middle_is_repaired_by_the_next_run(bare: Box) -> None:
     # While dpkg unpacks or configures, the node goes down without a word. (The brackets keep the
     # watcher from finding itself.)

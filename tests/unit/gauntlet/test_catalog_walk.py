@@ -22,6 +22,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._ground.check impo
 )
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
+from tests import cases
 from tests.gauntlet import damage, fault, render
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
@@ -107,6 +108,8 @@ def test_no_check_passes_without_having_looked(check_id: str, item: str, kind: s
             skipped = [one for one in after if one.id == check_id and one.result == SKIP]
             was = {one.subject for one in before if one.id == check_id and one.result == SKIP}
             assert all(one.subject in was for one in skipped), f"{board}: {skipped[0].cause}"
+        if not cases.ALL:
+            break  # One board shows it; by night three have to.
     if boards_where(check_id, PASS):
         assert looked, f"no board's {check_id} ever looked at {item}: correct looks_at"
 
