@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 import yaml
 
-from sandbox import podman
 from tests.system.conftest import Box, said
 
 pytestmark = pytest.mark.thorough
@@ -75,8 +75,13 @@ def made(bare: Box) -> Box:
     vendors = {name: told["base"] for name, told in yaml.safe_load(bare.rig.repositories.read_text()).items()}
     words = {"doca_release": DOCA, "driver": DRIVER, "nccl": NCCL, "toolkit": TOOLKIT, **vendors}
     bare.root(NODE, BY_HAND.format(**words))
-    podman.run(["restart", bare.rig.container(NODE)])
+    # A file that goes with the boot tells when the node is another one.
+    bare.root(
+        NODE, "touch /run/before; systemd-run --quiet --collect sh -c 'sleep 1; systemctl reboot --force --force'"
+    )
+    time.sleep(3)
     bare.back(NODE)
+    assert "gone" in bare.root(NODE, "ls /run/before || echo gone")
     assert bare.root(NODE, LOADED).strip() == DRIVER
     return bare
 
