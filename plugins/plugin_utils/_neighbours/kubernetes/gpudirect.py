@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..._plan.matrix.model import Fact, Matrix
-from ..._plan.resolve import rules_rdma
+from ..._plan.resolve import hardware, rules_rdma
 from ..._plan.resolve.candidates import Candidate
 from .nodes import Node
 from .options import DMABUF, OPERATOR, PEERMEM
@@ -17,10 +17,10 @@ def modules(nodes: Sequence[Node], stack: Fact, matrix: Matrix) -> str:
     """The flavour of kernel modules that drives all GPUs, the better first; "" where none does."""
     branch = _branch(stack, matrix)
     known = [
-        fact.get("modules")
+        said[0].get("modules")
         for node in nodes
-        for model in node.platform.gpus
-        if (fact := matrix.get("gpus.models", model)) is not None
+        for gpu in node.platform.gpus
+        if (said := hardware.said(gpu, "modules", matrix)) is not None
     ]
     wanted: list[str] = known[0] if known else []
     return next(
@@ -38,7 +38,11 @@ def way(nodes: Sequence[Node], sources: Sources, stack: Fact, matrix: Matrix) ->
     branch = _branch(stack, matrix)
     driver = Candidate("driver", modules=modules(nodes, stack, matrix), cuda=branch.get("cuda", "") if branch else "")
     wanted = Candidate("peer_memory", method=DMABUF)
-    if all(rules_rdma.dmabuf(node.platform, wanted, driver, matrix) is None for node in nodes):
+    hosts = [node.platform for node in nodes]
+    against = [
+        rules_rdma.dmabuf(host, wanted, driver, matrix) or rules_rdma.reached(host, wanted, matrix) for host in hosts
+    ]
+    if not any(against):
         return DMABUF
     return PEERMEM if has_symbols(nodes, sources) else None
 

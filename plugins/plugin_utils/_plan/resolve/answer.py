@@ -10,7 +10,7 @@ from typing import Any
 from ....module_utils._data.gpudirect import ACCEPTED
 from ....module_utils._parse.version_text import fits
 from ..matrix.model import Fact, Matrix
-from . import hardware, refuse
+from . import hardware, refuse, rules_release
 from .candidates import Candidate, candidates
 from .collision import Collision
 from .found import FOLLOWS, stays
@@ -115,7 +115,7 @@ def _shipped(host: Platform, policy: Policy, matrix: Matrix) -> Iterator[Policy]
     """The policy narrowed to each known stack of this system that it leaves open."""
     for fact in _stacks_of(host, matrix):
         try:
-            wishes = _wishes(fact, host, policy).items()
+            wishes = _wishes(fact, host, policy, matrix).items()
             yield policy.and_also(
                 **{name: value for name, value in wishes if not stays(FOLLOWS.get(name, name), policy)}
             )
@@ -190,20 +190,31 @@ def _as_stack(chosen: dict[str, Candidate], closed: str) -> dict[str, Any]:
 
 
 def _stacks_of(host: Platform, matrix: Matrix) -> list[Fact]:
-    """The stacks that somebody shipped for a host like this, as far as they say for which, the youngest first."""
-    kinds = {fact.name if fact else "" for fact in (hardware.generation(gpu, "gpus", matrix) for gpu in host.gpus)}
+    """The stacks that somebody shipped for this system, or for containers on any, the youngest first.
+
+    Nobody shipped one for a GPU of which nothing is known.
+    """
+    if any(hardware.said(gpu, "driver", matrix) is None for gpu in host.gpus):
+        return []
     fitting = [
         fact
         for fact in matrix.all("stacks.stacks").values()
-        if fact.get("system", host.system) == host.system
-        and host.arch in fact.get("arch", [host.arch])
-        and kinds <= set(fact.get("generations", kinds))
-        and (fact.get("rdma") or not host.hcas)
+        if fact.get("system", host.system) == host.system and (fact.get("rdma") or not host.hcas)
     ]
     return sorted(fitting, key=lambda fact: str(fact.get("date")), reverse=True)
 
 
-def _wishes(fact: Fact, host: Platform, policy: Policy) -> dict[str, str]:
+def _made_for(host: Platform, matrix: Matrix) -> list[Fact]:
+    """Those of them that say they were made for this processor and the generation of these GPUs."""
+    kinds = {fact.name if fact else "" for fact in (hardware.generation(gpu, "gpus", matrix) for gpu in host.gpus)}
+    return [
+        fact
+        for fact in _stacks_of(host, matrix)
+        if fact.get("system") and host.arch in fact.get("arch", ()) and kinds <= set(fact.get("generations", ()))
+    ]
+
+
+def _wishes(fact: Fact, host: Platform, policy: Policy, matrix: Matrix) -> dict[str, str]:
     """The stack as a policy, for what this host has a use for and the site does not do without."""
     found: dict[str, str] = {}
     rdma = fact.get("rdma")
@@ -217,31 +228,32 @@ def _wishes(fact: Fact, host: Platform, policy: Policy) -> dict[str, str]:
             if version not in _ASKED_FOR and fact.get(version) and getattr(policy, version) not in unwanted
         ]
         found.update({entry: fact.get(entry) for entry in named})
-    return found
+    # Of a driver with a hole its branch is what they trusted.
+    driver = found.get("driver", "")
+    holed = any(rules_release.affected("driver", driver, hole) for hole in matrix.all("security.holes").values())
+    return {**found, "driver": driver.partition(".")[0]} if driver and holed else found
 
 
 def _who_shipped(chosen: dict[str, Candidate], host: Platform, matrix: Matrix) -> str:
     """Who put this very stack together for such a host, in words; "" where nobody is known to have."""
     parts = _parts(chosen)
-    for fact in _stacks_of(host, matrix) if parts else ():
-        said = all(fact.get(field) for field in ("system", "arch", "generations"))
-        if said and host.known_gpus == host.gpus and _named(fact, chosen) == parts:
+    for fact in _made_for(host, matrix) if parts and host.known_gpus == host.gpus else ():
+        if _named(fact, chosen) == parts:
             return f"shipped{' together' if len(parts) > 1 else ''}: {fact.source}, {fact.get('date')}"
-    fact = chosen["rdma"].fact
-    if parts == ["rdma"] and fact is not None and host.is_like(fact.get("tested_systems", [])):
-        return f"its vendor tested {chosen['rdma']} on {host.system}: {fact.source}"
+    rdma = chosen["rdma"]
+    if parts == ["rdma"] and rdma.fact is not None and host.is_like(rdma.fact.get("tested_systems", [])):
+        return f"its vendor tested {rdma} on {host.system}: {rdma.fact.source}"
     return ""
 
 
 def _mostly_shipped(chosen: dict[str, Candidate], host: Platform, matrix: Matrix) -> Iterator[str]:
     """Which parts of it somebody shipped together, and what came from elsewhere."""
     parts = _parts(chosen)
-    named = [(fact, _named(fact, chosen)) for fact in _stacks_of(host, matrix)]
+    named = [(fact, _named(fact, chosen)) for fact in _made_for(host, matrix)]
     fact, most = max(named, key=lambda each: len(each[1]), default=(None, []))
-    if fact is not None and "driver" in most and len(most) > 1:
+    if fact is not None and len(most) > 1:
         others = ", ".join(part.replace("_", " ") for part in parts if part not in most)
-        rest = f"{others} not of it" if others else "nobody says on which system"
-        yield f"{', '.join(most)} as in {fact.source}, {fact.get('date')}; {rest}"
+        yield f"{', '.join(most)} as in {fact.source}, {fact.get('date')}; {others or 'the GPUs'} not of it"
 
 
 def _parts(chosen: dict[str, Candidate]) -> list[str]:

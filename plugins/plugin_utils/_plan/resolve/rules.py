@@ -47,6 +47,12 @@ class Rules:
         ages = (Alone(rule, part, _supported(month)) for rule, part in _AGES)
         return (*_ALONE, *ages)
 
+    @functools.cached_property
+    def shipped(self) -> frozenset[str]:
+        """The driver branches that somebody shipped in a stack."""
+        stacks = self.matrix.all("stacks.stacks").values()
+        return frozenset(str(fact.get("driver")).partition(".")[0] for fact in stacks if fact.get("driver"))
+
     def about(self, candidate: Candidate) -> list[Collision]:
         """Every rule that a candidate breaks by itself."""
         if candidate not in self._seen:

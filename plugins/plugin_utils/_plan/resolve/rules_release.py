@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..matrix.model import CONFIRMED, MEDIUM, Matrix
+from ..matrix.model import CONFIRMED, MEDIUM, Fact, Matrix
 from ..matrix.packaged import dkms, packages
 from ..matrix.versions import within
 from . import series
@@ -21,12 +21,16 @@ def known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
     return Found(f"{candidate} is asked for", "that is the beginning of a release, and the matrix has none of them")
 
 
+def affected(part: str, version: str, fact: Fact) -> bool:
+    """Whether a release of a part has this hole."""
+    return fact.get("part") == part and any(within(version, each) for each in fact.get("affected"))
+
+
 def hole(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
     """The worst comes last in the table. A site that names a release knows what it asks for."""
     last = None
     for name, fact in matrix.all("security.holes").items():
-        affected = any(within(candidate.version, each) for each in fact.get("affected"))
-        if affected and fact.get("part") == candidate.part and not candidate.absent:
+        if not candidate.absent and affected(candidate.part, candidate.version, fact):
             sure = MEDIUM if candidate.pinned else CONFIRMED
             one = f"{candidate} has {name}: {fact.get('what')}"
             last = Found(one, f"mended in {fact.get('mended')}", sure, fact.source)

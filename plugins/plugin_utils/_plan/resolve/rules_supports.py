@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....module_utils._parse.version_text import numbers
 from ..matrix.model import CONFIDENCES, Fact, Matrix
 from ..matrix.versions import ANY, within
 from . import hardware
@@ -68,7 +69,7 @@ def _hardware(name: str, host: Platform, candidate: Candidate, matrix: Matrix) -
     field = _FIELDS.get(name, "")
     value = candidate.cuda if name == _CODE else candidate.version
     subject = "NCCL built with CUDA" if name == _CODE else _SUBJECTS.get(candidate.part, candidate.part)
-    for gpu in host.gpus if field and value else ():
+    for gpu in host.gpus if field and numbers(value) else ():
         source = _says(name, gpu, field, matrix)
         if source is not None and not within(value, source[0].get(field)):
             fact, whom = source

@@ -3,21 +3,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from ....module_utils._parse.version_text import numbers
 from ..matrix.model import MEDIUM, Fact, least
 
-# So many numbers name a release, and with it a package; less is the beginning of one.
-_WHOLE = {"mlnx_ofed": 6, "doca": 3, "nccl": 3, "container_toolkit": 3, "dcgm": 3}
-_FEWEST = 2
+# How a release is written, and with it a package; less is the beginning of one.
+_THREE = r"\d+\.\d+\.\d+"
+_WHOLE = {
+    "mlnx_ofed": r"\d+\.\d+-\d+\.\d+\.\d+\.\d+",
+    "driver": r"\d{3}\.\d\d+",
+    **dict.fromkeys(("doca", "nccl", "container_toolkit", "dcgm", "nvlsm"), _THREE),
+}
 # What is a release's own.
 _OWN = ("nic_driver", "package_version", "prerelease", "sources", "field_confidence", "notes")
 
 
 def whole(kind: str, text: str) -> bool:
     """Whether this names one release of a part (of an RDMA stack: its flavour)."""
-    return len(numbers(text)) >= _WHOLE.get(kind, _FEWEST)
+    return re.match(_WHOLE.get(kind, r"\d+\.\d+"), text) is not None
 
 
 def taken(kind: str, wanted: str, known: Mapping[str, Fact]) -> tuple[Fact | None, str]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,11 +49,10 @@ def domain(part: str, rules: Rules, policy: Policy, wish: Policy) -> list[Candid
     ``wish``: what the site wanted before the policy was loosened; the nearest to it comes first.
     """
     found = []
-    shipped = {str(fact.get("driver")).partition(".")[0] for fact in rules.matrix.all("stacks.stacks").values()}
     for candidate in candidates(part, rules.host, policy, rules.matrix):
         broken = rules.about(candidate)
         if not any(collision.blocks for collision in broken):
-            found.append((_rank(candidate, broken, wish, shipped), candidate))
+            found.append((_rank(candidate, broken, wish, rules.shipped), candidate))
     found.sort(key=lambda each: each[0])
     return [item for _unused, item in found]
 
@@ -106,8 +105,8 @@ def _pruned(rules: Rules, domains: dict[str, list[Candidate]]) -> dict[str, list
     return found
 
 
-def _rank(candidate: Candidate, broken: list[Collision], wish: Policy, shipped: set[str]) -> tuple[Any, ...]:
-    """Smaller is better: few doubts, near the wish, long support, a branch that somebody shipped, new."""
+def _rank(candidate: Candidate, broken: list[Collision], wish: Policy, shipped: Collection[str]) -> tuple[Any, ...]:
+    """Smaller is better: few doubts, near the wish, a branch that somebody shipped, long support, new."""
     fact = candidate.fact
     kind = fact.get("kind", "") if fact else ""
     lts = bool(fact and fact.get("lts"))
@@ -116,9 +115,9 @@ def _rank(candidate: Candidate, broken: list[Collision], wish: Policy, shipped: 
         candidate.absent,
         _far(candidate, wish),
         _FLAVOURS.index(candidate.flavour) if candidate.flavour in _FLAVOURS else 0,
+        bool(candidate.branch) and candidate.branch not in shipped,
         not lts,
         _KINDS.index(kind) if kind in _KINDS else 0,
-        bool(candidate.branch) and candidate.branch not in shipped,
         # The flavour of modules that the branch itself prefers.
         fact.get("modules").index(candidate.modules) if fact and candidate.modules in fact.get("modules", ()) else 0,
         newest(candidate),

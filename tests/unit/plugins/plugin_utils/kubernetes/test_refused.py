@@ -98,7 +98,7 @@ REFUSED: dict[str, tuple[dict[str, Like], dict[str, Any], str]] = {
     "a GPU that the operator's driver dropped": (
         two(board="dgx-1-v100", wishes={**LEFT, "rdma_flavour": "inbox"}),
         {"gpu_operator": "26.7.0"},
-        r"driver 595\.91\.07 to a: V100 SXM2 \(Volta\) needs driver <590",
+        r"driver 595\.91\.07 to a: V100 SXM2 \(Volta\) needs driver >=384,<590",
     ),
     "an engine too old for the operator's toolkit": (
         two(wishes=LEFT, facts={"engines": {"containerd": "1.7.2"}}),
@@ -224,7 +224,7 @@ def test_an_hca_that_nobody_knows_is_a_doubt(monkeypatch: pytest.MonkeyPatch) ->
     found = clusters.rendered(two(wishes={"rdma_flavour": "inbox"}), ofed="operator")
     (doubt,) = found.operators.doubts
     assert "brings rdma doca 3.5.0 to class" in doubt
-    assert "the host has HCA 15b3:ffee; the matrix has no such model" in doubt
+    assert "the host has HCA 15b3:ffee; the matrix has neither the model nor its generation" in doubt
 
 
 def test_hosts_that_told_nothing_or_have_no_rail_are_told_apart() -> None:

@@ -14,6 +14,8 @@ from tests.unit.plugins.plugin_utils.plan.nodes import NOW, SITES, host
 
 DEBIAN = ("debian", "13")
 WISH = {"stack_driver_flavour": "distribution"}
+# Closed modules reach no HCA through the distribution's own RDMA stack.
+CLOSED = {"stack_peer_memory": "none"}
 # An A100 as a card: no board, no NVSwitches.
 CARD = {"gpu": "20f1", "nvswitches": []}
 
@@ -67,8 +69,8 @@ def test_modules_that_do_not_build_for_the_running_kernel_stop_the_plan() -> Non
 
 
 def test_the_closed_modules_and_the_older_branch_are_packages_of_their_own() -> None:
-    assert names(plan(stack_driver="550", stack_driver_modules="proprietary"))[0] == "nvidia-kernel-dkms"
-    tesla = names(plan(stack_driver="535"))
+    assert names(plan(stack_driver="550", stack_driver_modules="proprietary", **CLOSED))[0] == "nvidia-kernel-dkms"
+    tesla = names(plan(stack_driver="535", **CLOSED))
     assert tesla[0] == "nvidia-tesla-535-kernel-dkms"
     assert not {"nvidia-kernel-dkms", "nvidia-smi"} & set(tesla)
     bookworm = plan(os=("debian", "12"), stack_driver="535")
@@ -77,7 +79,7 @@ def test_the_closed_modules_and_the_older_branch_are_packages_of_their_own() -> 
 
 def test_an_archive_has_one_persistence_daemon_for_all_its_series() -> None:
     for branch in ("535", "550"):
-        packages = told(plan(stack_driver=branch))["parts"]["nvidia_driver"]["packages"]
+        packages = told(plan(stack_driver=branch, **CLOSED))["parts"]["nvidia_driver"]["packages"]
         assert {"name": "nvidia-persistenced", "version": ""} in packages
 
 
@@ -137,7 +139,7 @@ def test_ubuntus_signed_modules_are_of_the_kernel_that_runs() -> None:
 
 def test_modules_that_come_signed_are_in_no_doubt_under_secure_boot() -> None:
     for os, doubt in ((("ubuntu", "24.04"), False), (DEBIAN, True)):
-        node = host("a", os=os, **CARD, secure_boot=True, wish=WISH)
+        node = host("a", os=os, **CARD, secure_boot=True, wish={**WISH, "stack_rdma_flavour": "inbox"})
         made = make([node], load.own(), None, relock=False, sites=SITES, now=NOW)
         assert any("SECURE_BOOT" in line for line in made.rows[0].planned.because) is doubt  # type: ignore[union-attr]
         assert ("signed" in driver(made)) is not doubt
@@ -152,7 +154,7 @@ def test_with_nvswitches_the_fabric_manager_is_the_archives_too() -> None:
 
 def test_the_lock_holds_to_whose_packages_they_are() -> None:
     made = plan()
-    node = host("a", os=DEBIAN, **CARD, wish={"stack_driver_flavour": "nvidia"})
+    node = host("a", os=DEBIAN, **CARD, wish={**WISH, "stack_driver_flavour": "nvidia"})
     with pytest.raises(PlanError, match="stack_driver_flavour is nvidia, the lock says distribution"):
         make([node], load.own(), made.lock, relock=False, sites=SITES, now=NOW)
     plain = make([host("a", os=DEBIAN, **CARD)], load.own(), None, relock=False, sites=SITES, now=NOW)

@@ -122,9 +122,9 @@ def test_a_refused_class_is_told_with_what_would_go() -> None:
 def test_the_table_tells_what_is_there_what_will_be_and_why() -> None:
     other = host("b", installed={"rdma": "doca 3.2.1", "driver": "580.95.05 open"})
     reported = text(plan(host("a"), other))
-    assert f"{H100}: known  (2 hosts: a, b)" in reported
+    assert f"{H100}: allowed  (2 hosts: a, b)" in reported
     assert "inbox 50.0 (1), doca 3.2.1 (1)" in reported
-    assert "because: shipped together: Azure HPC images" in reported
+    assert "because: rdma, cuda as in Azure HPC images" in reported
     assert "NVIDIA driver" in reported
     assert "not looked at" in reported
     assert re.search(r"\nThe facts that this rests on were last checked on \d{4}-\d\d-\d\d or later \(", reported)

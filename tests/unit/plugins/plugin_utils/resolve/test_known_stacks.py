@@ -47,7 +47,10 @@ def host(stack: Fact) -> Platform:
 
 
 def policy(stack: Fact) -> Policy:
-    desired_settings: dict[str, Any] = {one: stack.get(one, "none") for one in _PARTS}
+    # What the shipment has not is not to be installed; without CUDA nobody could name NCCL's build.
+    without = ("container_toolkit", "nccl") if stack.get("system") else ()
+    desired_settings: dict[str, Any] = {one: stack.get(one) for one in _PARTS if stack.get(one)}
+    desired_settings |= {one: "none" for one in without if not stack.get(one)}
     rdma = stack.get("rdma")
     if rdma:
         desired_settings |= {"rdma_flavour": rdma["flavour"], "rdma_version": rdma["version"]}
@@ -80,7 +83,7 @@ def test_a_shipped_stack_is_known_or_allowed(name: str) -> None:
         {"host": "b200"},
         {"gpus": ["10de:2204"], "board": ""},
         {"arch": "aarch64"},
-        {"system": "rhel9.6"},
+        {"system": "rhel9.4"},
     ],
     ids=str,
 )
