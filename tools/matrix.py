@@ -81,7 +81,7 @@ def _shown(value: Any) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value)
 
 
-def write(folder: Path, found: list[Published], differences: list[Difference]) -> list[Path]:
+def write(folder: Path, found: list[Published], differences: list[Difference], matrix: Matrix) -> list[Path]:
     """The rows into files of their own, and the day of each section of which nothing is open."""
     rows: dict[str, dict[str, dict[str, Any]]] = {}
     for each in differences:
@@ -94,8 +94,9 @@ def write(folder: Path, found: list[Published], differences: list[Difference]) -
         if not any(each.open for each in differences if each.section == section):
             by = [each for each in found if any(of == section for of, _name in each.said)]
             against = "; ".join(dict.fromkeys(each.document for each in by))
+            parts = checked.of(section, matrix).get("parts")
             said = {"day": min(each.day for each in by), "source": against, "confidence": "confirmed"}
-            rows.setdefault(checked.SECTION, {})[section] = said
+            rows.setdefault(checked.SECTION, {})[section] = said | ({} if parts is None else {"parts": parts})
     files: dict[Path, dict[str, Any]] = {}
     for section, entries in rows.items():
         name, inside = section.split(".")
@@ -123,7 +124,7 @@ def update(paths: list[Path], day: str, folder: Path | None) -> Iterator[str]:
     undated = [each.document for each in found if not each.day]
     if undated:
         raise Problem(f"{undated[0]}: nothing tells its day; next: --day, when it was downloaded")
-    written = write(folder, found, differences)
+    written = write(folder, found, differences, matrix)
     load.load([folder])
     yield from (f"Written: {path}" for path in written)
 

@@ -132,6 +132,7 @@ def test_what_is_written_is_a_sites_matrix_with_source_and_day(tmp_path: Path) -
     assert driver.get("modules") == MATRIX.all("drivers.branches")["580"].get("modules"), "what it did not read stays"
     assert matrix.all(checked.SECTION)["nccl.releases"].get("day") == "2027-01-12"
     assert matrix.all(checked.SECTION)["drivers.branches"].get("day") == "2027-01-12", "the older one of two"
+    assert checked.of("nccl.releases", matrix).get("parts") == ["nccl"]
     written = {path: path.read_bytes() for path in site.iterdir()}
     assert not any("new" in line for line in told(*files, write=site, day="2027-01-15"))
     assert {path: path.read_bytes() for path in site.iterdir()} == written

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from datetime import date
 from pathlib import Path
 
-from .model import Matrix, MatrixError
+from .model import Fact, Matrix, MatrixError
 
 SECTION = "checked.subjects"
 OWN_FILE = SECTION.partition(".")[0]
@@ -34,13 +34,20 @@ def refuse(matrix: Matrix, said_in: Mapping[str, Path]) -> None:
             raise MatrixError(f"{where}: day {fact.get('day')!r} is no day such as 2026-11-29") from None
 
 
+def of(section: str, matrix: Matrix) -> Fact:
+    """What is said of a section: by itself, or with its file."""
+    subjects = matrix.all(SECTION)
+    return subjects.get(section) or subjects[section.partition(".")[0]]
+
+
 def oldest(matrix: Matrix, parts: Collection[str]) -> str:
     """In words, the oldest day on which facts were checked that a plan of these parts rests on."""
+    facts = {fact.name: fact for section in matrix.sections if section != SECTION for fact in [of(section, matrix)]}
     days = {
         name: str(fact.get("day"))
-        for name, fact in matrix.all(SECTION).items()
+        for name, fact in facts.items()
         if fact.get("parts") is None or set(fact.get("parts")) & set(parts)
     }
     day = min(days.values())
-    named = ", ".join(name for name in days if days[name] == day)
+    named = ", ".join(sorted(name for name in days if days[name] == day))
     return f"The facts that this rests on were last checked on {day} or later (on that day: {named})."
