@@ -78,6 +78,6 @@ def test_no_other_table_lets_them_either(report: dict[str, Any], said: list[str]
         render_text.render({**report, "pings": pings, "rdma": moved}),
         judge.text({**report, "rdma": moved}),
         bench_table.render(bench),
-        plan_table.render(rows, [why], name),
+        plan_table.render(rows, [why], why, name),
     ):
         assert all(one.isprintable() or one == "\n" for one in text)
