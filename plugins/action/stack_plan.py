@@ -29,6 +29,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import 
     install,
     lock as locks,
     make,
+    published,
     table,
     where,
 )
@@ -36,6 +37,9 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.plat
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 
 _PROBLEMS = (BundleError, MatrixError, locks.LockError, make.PlanError, install.InstallError)
+
+# What the plan minds of a release that goes by its series.
+_GUESSED = "mind RELEASE_KNOWN"
 
 
 class ActionModule(SiteAction):
@@ -96,6 +100,8 @@ class ActionModule(SiteAction):
         if bundle is not None:
             sites = replace(sites, bundle=source.see(bundle, _digests(made)))
         packages = _packages(made, matrix, sites, strict=not args["show_only"])
+        if bundle is None:
+            self._look(made, packages)
         written: list[str] = []
         if args["write"] and not self._task.check_mode:
             written = files.write(path, old, made.lock, packages, VERSION)
@@ -109,6 +115,23 @@ class ActionModule(SiteAction):
             "classes": {host: row.name for row in made.rows if row.planned is not None for host in row.hosts},
             "refused": refused,
         }
+
+    def _look(self, made: make.Made, packages: Mapping[str, Any]) -> None:
+        """Of a release that the matrix does not have: see that its packages are published, where there is a way."""
+        for row in made.rows:
+            guessed = row.planned is not None and any(_GUESSED in reason for reason in row.planned.because)
+            if row.kept or row.planned is None or not guessed or row.name not in packages:
+                continue
+            try:
+                lacking = published.lacking(packages[row.name], row.planned.stack)
+            except (OSError, ValueError, EOFError) as exc:
+                self._display.warning(plain(f"{row.name}: nobody could look whether its packages are published: {exc}"))
+                continue
+            if lacking:
+                raise make.PlanError(
+                    f"{', '.join(row.hosts)}: no repository has {'; '.join(lacking)}. Nothing was changed on any host. "
+                    "Next: ask for a release that there is"
+                )
 
 
 def _told(hosts: Iterable[make.Host], refused: Mapping[str, str]) -> list[make.Host]:

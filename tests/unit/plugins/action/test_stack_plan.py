@@ -186,3 +186,25 @@ def test_what_is_documented_is_returned(plan: Plan) -> None:
     assert set(documented) <= set(found)
     (one,) = found["plans"].values()
     assert set(documented["plans"]["contains"]) == set(one)
+
+
+def test_a_release_that_the_matrix_lacks_has_to_be_published(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def lacking(*_of: object) -> list[str]:
+        asked.append("asked")
+        return ["libnccl2 2.28.5-1+cuda13.0 (there is 2.28.9-1+cuda13.0)"]
+
+    monkeypatch.setattr(acting.published, "lacking", lacking)
+    plan()
+    assert not asked
+    hosts = {"a": told(stack_nccl="2.28.5")}
+    with pytest.raises(AnsibleActionFail, match=r"a: no repository has libnccl2 2\.28\.5-1\+cuda13\.0 \(there is 2"):
+        plan(hosts=hosts, relock=True)
+
+    def gone(*_of: object) -> list[str]:
+        raise OSError("no route")
+
+    monkeypatch.setattr(acting.published, "lacking", gone)
+    (made,) = plan(hosts=hosts, relock=True)["plans"].values()
+    assert made["stack"]["nccl"]["version"] == "2.28.5"

@@ -56,6 +56,14 @@ def test_a_host_is_refused_before_anything_of_it_is_remembered_or_changed() -> N
     assert (first["when"], first["tags"]) == ("ibready_desired.refused | length > 0", ["always"])
 
 
+def test_the_key_for_modules_that_dkms_builds_is_asked_for_before_the_first_part_is_installed() -> None:
+    tasks = yaml.safe_load((TOP / "playbooks/tasks/converge_host.yml").read_text())
+    roles = [task.get("ansible.builtin.include_role") or {} for task in tasks]
+    asked = next(at for at, role in enumerate(roles) if role.get("tasks_from") == "secure_boot")
+    assert asked < next(at for at, role in enumerate(roles) if role.get("name") == "ibready.cluster.rdma")
+    assert "ibready_plan.install.dkms | default([]) | length > 0" in tasks[asked]["when"]
+
+
 def test_equal_drift_of_several_hosts_is_said_once() -> None:
     diff = {"after_header": "/etc/x", "before": "a\nb\n", "after": "b\nc\n"}
     same = [entry("nccl", diff=[diff])]

@@ -8,7 +8,11 @@ import pytest
 import yaml
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import lock as locks, table
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan import (
+    install as installer,
+    lock as locks,
+    table,
+)
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.install import Sites
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.make import Host, Made, PlanError, make
 from tests.unit.plugins.plugin_utils.plan.nodes import LATER, NOW, SITES, host
@@ -158,3 +162,15 @@ def _moved(lock: locks.Lock, driver: str) -> locks.Lock:
     for part in ("driver", "fabric_manager", "nscq"):
         raw["classes"][H100]["stack"][part]["version"] = driver
     return locks.parse(raw)
+
+
+def test_an_install_names_the_parts_that_dkms_builds() -> None:
+    def built(**wish: str) -> list[str]:
+        (row,) = plan(host("a", wish=wish)).rows
+        assert row.planned is not None
+        to = installer.target(row.planned.system, row.planned.arch, load.own())
+        return list(installer.install(row.planned.stack, to, load.own(), SITES)["dkms"])
+
+    assert built() == ["rdma", "nvidia_driver"]
+    assert built(stack_rdma_flavour="inbox", stack_gds="newest") == ["nvidia_driver", "gds"]
+    assert built(stack_driver_flavour="distribution", stack_rdma_flavour="inbox", stack_gdrcopy="newest") == ["extras"]
