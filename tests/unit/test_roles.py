@@ -38,7 +38,7 @@ MAGIC = {
 MAGIC |= {"item", "role_path"}
 # What playbooks and all roles share: consent, and the hooks around disruptive steps.
 SHARED = {"ibready_reboot_ok", "ibready_drain", "ibready_undrain"}
-SHARED |= {"ibready_plan", "ibready_replace_stack_ok", "ibready_firmware_ok"}
+SHARED |= {"ibready_plan", "ibready_replace_stack_ok", "ibready_replace_settings_ok", "ibready_firmware_ok"}
 SHARED |= {"ibready_fabric_restart_ok", "ibready_expect", "ibready_waivers"}
 SHARED |= {"ibready_visit_timeout", "ibready_packages_timeout", "ibready_counter_pause"}
 SHARED |= {"ibready_tcp_ports", "ibready_hold_kernel", "stack_rdma_flavour"}

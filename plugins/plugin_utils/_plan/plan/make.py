@@ -94,15 +94,15 @@ def groups(hosts: Sequence[Host], matrix: Matrix) -> list[Group]:
         for policy, kept in sorted(classes, key=repr):
             mine = classes[policy, kept]
             apart = [f"{part}-{_SLUG.sub('-', told)}" for part, told in kept if (part, told) not in common]
-            label = name if len(classes) == 1 else f"{name}_{'+'.join([*_wishes(policy), *apart]) or 'auto'}"
+            label = name if len(classes) == 1 else f"{name}_{'+'.join([_wishes(policy), *apart])}"
             here = merged([platform for _host, platform in mine])
             made.append(Group(label, here, policy, [host for host, _here in mine], dict(kept)))
     return made
 
 
-def _wishes(policy: Policy) -> list[str]:
+def _wishes(policy: Policy) -> str:
     accepted = [policy.accept.replace(" ", "+")] if policy.accept else []
-    return [*(f"{name}-{value}" for name, value in policy.pins()), *accepted]
+    return "+".join([*(f"{name}-{value}" for name, value in policy.pins()), *accepted]) or "auto"
 
 
 def make(
