@@ -58,7 +58,7 @@ for unit in openibd nvidia-fabricmanager nvidia-persistenced; do
 done
 cat /sys/module/nvidia/version /sys/module/mlx5_core/srcversion 2>/dev/null || true
 cd /etc
-find apt modprobe.d infiniband nvidia* sysctl.d/99-site.conf -type f -exec sha256sum {} + | sort -k2
+find apt modprobe.d infiniband nvidia* sysctl.d/99-site.conf -type f -exec sha256sum {} + 2>/dev/null | sort -k2
 """
 LOADED = "cat /sys/module/nvidia/version"
 

@@ -26,7 +26,9 @@ def test_the_example_is_planned(tmp_path: Path) -> None:
     made = make([host("a", wish=wishes)], load.load([tmp_path]), None, relock=False, sites=SITES, now=NOW)
     (planned,) = made.lock.classes.values()
     assert planned.stack["rdma"] == {"flavour": "doca", "version": "3.5.1", "nic_driver": "26.07-1.0.3.0"}
-    assert make([host("a", wish=wishes)], load.own(), None, relock=False, sites=SITES, now=NOW).refused
+    without = make([host("a", wish=wishes)], load.own(), None, relock=False, sites=SITES, now=NOW).rows[0].planned
+    assert without is not None
+    assert any("RELEASE_KNOWN" in line and "3.5.0" in line for line in without.because)
 
 
 def test_without_a_field_it_is_refused_as_the_page_says(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import gzip
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import IO, Any
 
 from ansible.module_utils.urls import open_url
 
@@ -23,9 +23,8 @@ _PRIMARY = re.compile(r"<data type=\"primary\">.*?href=\"([^\"]+\.gz)\"", re.S)
 
 
 def fetch(address: str) -> bytes:
-    """What an address holds; raises OSError."""
-    data: bytes = open_url(address, timeout=10, http_agent="ibready").read(_LIMIT)
-    return data
+    """What an address holds; raises OSError, and ValueError where that is too much."""
+    return _whole(open_url(address, timeout=10, http_agent="ibready"))
 
 
 def lacking(told: Mapping[str, Any], stack: Mapping[str, Any], get: Callable[[str], bytes] = fetch) -> list[str]:
@@ -64,4 +63,11 @@ def _index(repository: Mapping[str, Any], get: Callable[[str], bytes]) -> Iterat
 
 def _opened(data: bytes) -> str:
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-        return stream.read(_LIMIT).decode()
+        return _whole(stream).decode()
+
+
+def _whole(stream: IO[bytes]) -> bytes:
+    data = stream.read(_LIMIT + 1)
+    if len(data) > _LIMIT:
+        raise ValueError(f"an index of more than {_LIMIT >> 20} MiB")
+    return data

@@ -81,3 +81,9 @@ def test_the_hosts_own_archive_is_not_looked_for_in_a_vendors() -> None:
 def test_an_index_that_cannot_be_read_says_nothing(plan: dict[str, Any]) -> None:
     with pytest.raises((OSError, ValueError, EOFError)):
         published.lacking(plan, {}, get)
+
+
+def test_an_index_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published, "_LIMIT", 10)
+    with pytest.raises(ValueError, match="an index of more than 0 MiB"):
+        published.lacking(told("cuda", "apt", "/", libnccl2="1"), {}, get)
