@@ -39,6 +39,7 @@ _TELLS: dict[tuple[str, str], tuple[str, str, dict[str, Any]]] = {
     ("doca", "rdma"): ("rdma.releases", "doca-{version}", {"flavour": "doca", "version": "{version}"}),
 }
 _WORDS = {"branch": r"\d+", "version": r"\d+(?:\.\d+)+", "cuda": r"\d+\.\d+", "cuda_major": r"\d+"}
+_WORD = r"[\w.]+"
 _COMMON = "{http://linux.duke.edu/metadata/common}"
 
 
@@ -186,7 +187,7 @@ def _pattern(entry: Mapping[str, str]) -> str:
     """An entry of packages.yml as a pattern over name and version; what follows the version is the packager's."""
 
     def group(match: re.Match[str]) -> str:
-        return f"(?P<{match[1]}>{_WORDS[match[1]]})"
+        return f"(?P<{match[1]}>{_WORDS.get(match[1], _WORD)})"
 
     name, release = (re.sub(r"\\\{(\w+)\\\}", group, re.escape(entry[key])) for key in ("name", "version"))
     return rf"{name} (?:\d+:)?{release}(?:[-+].*)?"

@@ -24,7 +24,7 @@ DRIVERS: dict[str, Any] = {
         "type": "lts branch",
         "driver_info": [{"release_version": "580.999.01", "release_date": "2027-01-12", "architectures": ["x86_64"]}],
     },
-    "470": {"type": "lts branch", "driver_info": [{"release_version": "470.256.02"}]},
+    "390": {"type": "lts branch", "driver_info": [{"release_version": "390.157"}]},
 }
 PACKAGES = [
     ("libnccl2", "2.99.1-1+cuda12.9"),
@@ -86,7 +86,7 @@ def test_what_is_new_in_another_branch_or_of_another_kind_is_told_and_nothing_wr
         "drivers.branches.999: new, kind PB, releases 999.10.01 (not to be written: modules is missing"
     )
     assert any("525" in line and line.endswith(": in none of the files") for line in lines)
-    assert not any("470" in line for line in lines), "older than all that the matrix has"
+    assert not any("390" in line for line in lines), "older than all that the matrix has"
     assert lines[-1] == "Nothing was written: --write FOLDER does."
     assert before == {path: path.read_bytes() for path in load.OWN.rglob("*.yml")}
 
