@@ -6,13 +6,14 @@ Nothing here was recorded on real hosts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.look import Judged
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.verdict import verdict_object
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
@@ -63,10 +64,10 @@ def broken(one: fault.Fault, number: int = 7) -> tuple[Node, Tree]:
     return bent(one.board, number, node=one.node, evidence=one.evidence, expect=one.expect)
 
 
-def host(name: str, node: Node, tree: Tree) -> _hosts.Host:
+def host(name: str, node: Node, tree: Tree, verify: Callable[..., Judged] = _verify.verify) -> _hosts.Host:
     """What is known of a node by its bundle."""
     expect = from_inventory(node.expect)
-    judged = _verify.verify(tree, expect)
+    judged = verify(tree, expect)
     verdict = verdict_object(name, judged.checks, judged.facts)
     return _hosts.recorded(name, verdict, collected_at="today", expect=expect, waivers=())
 
