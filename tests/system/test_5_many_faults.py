@@ -23,6 +23,7 @@ NOUVEAU = "/etc/modprobe.d/ibready-nouveau.conf"
 # The driver's package has one as well: while that is whole, the other one is missed by drift alone.
 ITS_OWN = "/usr/lib/modprobe.d/nvidia-graphics-drivers.conf"
 CONF = "/etc/nccl.conf"
+TUNED = "/etc/sysctl.d/90-ibready.conf"
 PORTS = "/proc/sys/net/ipv4/ip_local_port_range"
 
 
@@ -63,6 +64,10 @@ def emptied(*paths: str) -> tuple[str, str]:
     return "; ".join(spoils for spoils, _mends in each), "; ".join(mends for _spoils, mends in each)
 
 
+HARDENED = dropin(
+    *("node2", "ssh.service", "99-hardening.conf", "LimitMEMLOCK=64K"),
+    *("`LimitMEMLOCK=64K`", "is read after /etc/systemd/system/ssh.service.d/90-ibready.conf"),
+)
 FAULTS = (
     Fault(
         "node1",
@@ -71,6 +76,24 @@ FAULTS = (
         "host.limit.memlock_login",
         "logins of ops",
         ("64 KiB", "/etc/security/limits.d/99-ops.conf says `ops hard memlock 64`"),
+    ),
+    # Nobody knows who is in it.
+    Fault(
+        "node2",
+        "echo '@research hard memlock 128' > /etc/security/limits.d/99-research.conf",
+        "rm /etc/security/limits.d/99-research.conf",
+        "host.limit.memlock_login",
+        "logins of group research",
+        ("128 KiB", "/etc/security/limits.d/99-research.conf says `@research hard memlock 128`"),
+    ),
+    # It holds the same, so that nothing else is wrong.
+    Fault(
+        "node1",
+        f"cp -p {TUNED} /root/other.conf; mount --bind /root/other.conf {TUNED}",
+        f"umount {TUNED}; rm /root/other.conf",
+        "stack.files.ours",
+        "host",
+        (f"{TUNED} is a mount of something else",),
     ),
     Fault(
         "node3",
@@ -91,10 +114,7 @@ FAULTS = (
         *("node1", "nvidia-fabricmanager.service", "99-site.conf", "ExecStart=\\nExecStart=/bin/true"),
         *("`ExecStart=/bin/true`", "and not of "),
     ),
-    dropin(
-        *("node2", "ssh.service", "99-hardening.conf", "LimitMEMLOCK=64K"),
-        *("`LimitMEMLOCK=64K`", "is read after /etc/systemd/system/ssh.service.d/90-ibready.conf"),
-    ),
+    HARDENED,
     Fault(
         "node2",
         *kept("/etc/hosts", "{ echo '127.0.1.1 node2'; cat /root/kept-etc-hosts; } > /etc/hosts"),
@@ -192,6 +212,17 @@ def test_every_fault_is_told_as_its_own(mended: Box) -> None:
     assert {"nvidia_driver", "nccl"} <= {entry["role"] for entry in entries}, differs.stdout
     assert NOUVEAU in differs.stdout
     assert CONF in differs.stdout
+
+
+def test_a_converge_says_what_still_undoes_what_it_brought(mended: Box) -> None:
+    """The file is somebody else's: it stays as it is."""
+    mended.root(HARDENED.node, HARDENED.spoils)
+    try:
+        done = mended.playbook("playbooks/converge.yml", "--limit", HARDENED.node)
+    finally:
+        mended.root(HARDENED.node, HARDENED.mends)
+    assert done.returncode == 0, done.stdout
+    assert f"{HARDENED.node}: left as it is: {HARDENED.check} {HARDENED.subject}" in said(done.stdout), done.stdout
 
 
 def test_a_dead_subnet_manager_is_one_cause_of_three_hosts(mended: Box) -> None:
