@@ -7,7 +7,7 @@ import gzip
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, Any
+from typing import Any
 
 from ansible.module_utils.urls import open_url
 
@@ -24,7 +24,8 @@ _PRIMARY = re.compile(r"<data type=\"primary\">.*?href=\"([^\"]+\.gz)\"", re.S)
 
 def fetch(address: str) -> bytes:
     """What an address holds; raises OSError, and ValueError where that is too much."""
-    return _whole(open_url(address, timeout=10, http_agent="ibready"))
+    answer = open_url(address, timeout=10, http_agent="ibready")  # type: ignore[no-untyped-call]
+    return _whole(answer.read)
 
 
 def lacking(told: Mapping[str, Any], stack: Mapping[str, Any], get: Callable[[str], bytes] = fetch) -> list[str]:
@@ -63,11 +64,11 @@ def _index(repository: Mapping[str, Any], get: Callable[[str], bytes]) -> Iterat
 
 def _opened(data: bytes) -> str:
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-        return _whole(stream).decode()
+        return _whole(stream.read).decode()
 
 
-def _whole(stream: IO[bytes]) -> bytes:
-    data = stream.read(_LIMIT + 1)
+def _whole(read: Callable[[int], bytes]) -> bytes:
+    data = read(_LIMIT + 1)
     if len(data) > _LIMIT:
         raise ValueError(f"an index of more than {_LIMIT >> 20} MiB")
     return data
