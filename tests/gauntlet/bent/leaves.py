@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 from typing import Any, NamedTuple
@@ -22,7 +21,6 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import cons
 from tests.gauntlet import render
 from tests.gauntlet.bent import parts, texts
 from tests.gauntlet.bent.parts import Part, Spot
-from tests.gauntlet.tree import Tree
 from tests.unit import fleets
 
 SEED = 44
@@ -45,13 +43,18 @@ class Bent(NamedTuple):
 
 
 @dataclass
-class _Asked:
-    """An area that remembers what it asked of a healthy node, and looks again only where that has changed."""
+class _Kept:
+    """What an area found of the healthy node. ``known``: all that it asked, ``keys``: of which sources."""
 
-    area: Area
-    keys: frozenset[str] = frozenset()
-    known: Any = None
-    healthy: Any = None
+    found: Any
+    more: tuple[Any, ...]
+    known: Cached
+    keys: frozenset[str]
+    facts: dict[str, Any] = field(default_factory=dict)
+    checks: list[Check] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.facts
 
 
 class Node:
@@ -61,7 +64,7 @@ class Node:
         self.board = board
         self.node = fleets.described(board, int(fleets.ODD[4:]))
         self.tree = render.render(self.node)
-        self._memory: dict[str, _Asked] = {}
+        self._memory: dict[str, _Kept] = {}
         self._bent: set[str] | None = None
         packages._parsed.cache_clear()
         self._equals = fleets.equals(board)
@@ -77,7 +80,7 @@ class Node:
         return key.startswith("/") and self.tree._resolve(key) in self.tree.files
 
     def finds(self, spot: Spot, way: str, draw: Random) -> str | None:
-        """The check that names the part while this leaf is bent so; "" where none does, None where it cannot be bent."""
+        """The check that names the part while this leaf is bent so; "" for none, None where it cannot be bent."""
         before = (dict(self.tree.files), dict(self.tree.commands), dict(self.tree.links), set(self.tree.folders))
         place = self.tree._resolve(spot.entry) if spot.entry.startswith("/") else spot.entry
         try:
@@ -94,7 +97,7 @@ class Node:
         return next((check for check, *words in sorted(new) if _names(spot.part, words)), "")
 
     def _said(self) -> Said:
-        areas = [replace(area, observe=partial(self._observe, area)) for area in ALL]
+        areas = [replace(area, observe=partial(self._observe, area), judge=partial(_judge, area)) for area in ALL]
         odd = fleets.host(fleets.ODD, self.node, self.tree, lambda tree, expect: look.look(tree, expect, areas))
         among = consistency.judge([odd, *self._equals], 1 + len(self._equals))
         said = [(fleets.ODD, check) for check in (*odd.checks, *odd.ports)]
@@ -102,24 +105,28 @@ class Node:
         return frozenset(_said(host, check) for host, check in said if check.result in _COUNTED)
 
     def _observe(self, area: Area, known: Cached, *more: Any) -> Any:
+        """What the area finds; what it found before where nothing that it asks for is bent."""
         mine = self._memory.get(area.name)
         if self._bent is None:
             heard = Cached(known)
             found = area.observe(heard, *more)
-            self._memory[area.name] = _Asked(area, frozenset(_keys(heard)), heard, (found, more))
-            return found
-        if mine is None or mine.healthy[1] != more or self._touches(mine):
+            checks = area.judge(found, *more)
+            mine = _Kept(found, more, heard, frozenset(_keys(heard)), found.to_dict(), checks)
+            self._memory[area.name] = mine
+            return mine
+        if mine is None or mine.more != more or self._touches(mine):
             return area.observe(known, *more)
         for key, answer in mine.known._known.items():
             known._known.setdefault(key, answer)
-        return mine.healthy[0]
+        return mine
 
-    def _touches(self, mine: _Asked) -> bool:
-        folders = {place.rpartition("/")[0] for place in self._bent or ()}
-        return any(
-            key in (self._bent or ()) or (key.startswith("/") and self.tree._resolve(key) in {*(self._bent or ()), *folders})
-            for key in mine.keys
-        )
+    def _touches(self, mine: _Kept) -> bool:
+        bent = {*(self._bent or ()), *(place.rpartition("/")[0] for place in self._bent or ())}
+        return any(key in bent or (key.startswith("/") and self.tree._resolve(key) in bent) for key in mine.keys)
+
+
+def _judge(area: Area, found: Any, *more: Any) -> list[Check]:
+    return list(found.checks) if isinstance(found, _Kept) else area.judge(found, *more)
 
 
 def _keys(known: Cached) -> Iterator[str]:
@@ -175,14 +182,18 @@ def main(words: Sequence[str]) -> int:
     done = list(walk(boards, *counts))
     if "lost" in words:
         for one in done:
-            print(f"{one.excuse or '-':15} {one.found or 'LOST':30} {one.way:8} {one.spot.part.kind:5} {one.board:18} {one.spot.path}: {one.spot.leaf.value[:60]}")
+            how = f"{one.excuse or '-':15} {one.found or 'LOST':30} {one.way:8}"
+            print(f"{how} {one.spot.part.kind:5} {one.board:18} {one.spot.path}: {one.spot.leaf.value[:60]}")
     print(table(done))
     return 0
 
 
 def table(done: Sequence[Bent]) -> str:
     """Found of all ways, by tool and way; of those that nothing excuses in the right half."""
-    lines = ["| tool | leaves | not excused, found | ways | found | number | word | missing | ways not excused | found |", "|---|" + "---:|" * 9]
+    lines = [
+        "| tool | leaves | not excused, found | ways | found | number | word | missing | ways not excused | found |",
+        "|---|" + "---:|" * 9,
+    ]
     tools = sorted({_tool(one) for one in done})
     for tool in [*tools, ""]:
         mine = [one for one in done if tool in ("", _tool(one))]
@@ -191,9 +202,9 @@ def table(done: Sequence[Bent]) -> str:
         open_ = {(one.board, one.spot.part, one.spot.path) for one in asked}
         seen = {(one.board, one.spot.part, one.spot.path) for one in asked if one.found}
         by_way = [_share([one for one in mine if one.way == way]) for way in texts.WAYS]
-        lines.append(
-            f"| {tool or 'all'} | {len(leaves)} | {len(seen)} of {len(open_)} ({_part(len(seen), len(open_))}) | {len(mine)} | {_share(mine)} | {' | '.join(by_way)} | {len(asked)} | {_share(asked)} |"
-        )
+        named = f"{len(seen)} of {len(open_)} ({_part(len(seen), len(open_))})"
+        cells = [tool or "all", len(leaves), named, len(mine), _share(mine), *by_way, len(asked), _share(asked)]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 
 

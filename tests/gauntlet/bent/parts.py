@@ -116,7 +116,7 @@ def spots(tree: Tree, asked: Collection[str], part: Part, every: Sequence[Part])
 
 def _leaves(tree: Tree, entry: str, part: Part, every: Sequence[Part]) -> Iterator[texts.Leaf]:
     is_file = entry.startswith("/")
-    if is_file and (_NO_VALUE.search(entry) or not part.is_in(entry) and (part.names or _owned(entry, every))):
+    if is_file and (_NO_VALUE.search(entry) or (not part.is_in(entry) and (part.names or _owned(entry, every)))):
         return
     if entry.endswith("/config"):
         yield from _registers(tree.read_bytes(entry))
