@@ -114,7 +114,9 @@ def _loader() -> DataLoader:
 def _entered(composer: compose.Composer, seen: Mapping[str, Any]) -> list[str]:
     tasks = composer.file(_DESIRED)
     args = next(task[_COMPARE] for task in tasks if _COMPARE in task)
-    scope: ChainMap[str, Any] = ChainMap({"__desired_parts": seen["ibready_plan"]["install"]["parts"]}, dict(seen))
+    told = next(task["vars"] for task in tasks if _COMPARE in task)
+    known = {"__desired_parts": seen["ibready_plan"]["install"]["parts"], "__desired_driver": told["__desired_driver"]}
+    scope: ChainMap[str, Any] = ChainMap(known, dict(seen))
     return [
         entry["name"]
         for entry in args["roles"]

@@ -62,8 +62,7 @@ def test_forward_compatibility_is_nvidias_table() -> None:
 
 
 def test_the_first_nccl_of_an_architecture_is_the_matrix() -> None:
-    said = {rule["rule"]: {} for rule in matrix("supports.yml")["versions"].values()}
-    for rule in matrix("supports.yml")["versions"].values():
-        said[rule["rule"]].update({name: rule["version"] for name in rule.get("architectures", ())})
-    assert said["NCCL_GPU"] == {name: f">={cuda_rules.text(first)}" for name, (first, _built) in FIRST_NCCL.items()}
-    assert said["NCCL_CODE"] == {name: f">={cuda_rules.text(built)}" for name, (_first, built) in FIRST_NCCL.items()}
+    generations = matrix("gpus.yml")["generations"]
+    for name, (first, built) in FIRST_NCCL.items():
+        said = generations[name]
+        assert (said["nccl"], said["nccl_build"]) == (f">={cuda_rules.text(first)}", f">={cuda_rules.text(built)}")

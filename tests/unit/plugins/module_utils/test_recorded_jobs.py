@@ -37,7 +37,9 @@ def job(kind: str, *files: str) -> slow.Job:
     return found
 
 
-@pytest.mark.parametrize("files", cases.daily([(("",),), (("steps",),), (("trace",),), (("steps", "log"),)], 2))
+@pytest.mark.parametrize(
+    "files", cases.daily([pytest.param(one) for one in (("",), ("steps",), ("trace",), ("steps", "log"))], 2)
+)
 def test_the_rank_that_all_wait_for_is_named(files: tuple[str, ...]) -> None:
     """Rank 2 slept 150 ms in each step."""
     found = job("slow", *files)
