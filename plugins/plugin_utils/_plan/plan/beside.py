@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ....module_utils._act.tuning.sysctl import SysctlError, proc_path
 from ....module_utils._data import boot_sources
+from ....module_utils._ground.text import printable
 from ..._ground import yaml as _yaml
 
 CONSENT = "ibready_replace_settings_ok"
@@ -24,6 +26,9 @@ _SYSCTL, _LIMITS = boot_sources.OURS.rpartition("/")[2], "90-ibready.conf"
 _LAST = {boot_sources.SYSCTL_CONF: "99-sysctl.conf"}
 # pam_limits reads it before every drop-in.
 _FIRST = {"/etc/security/limits.conf": ""}
+# What is pasted into a shell is no stranger's.
+_UNIT = re.compile(r"[A-Za-z0-9@._-]{1,80}\.service")
+_WIDEST = 200
 _NO_LIMIT = ("unlimited", "infinity", "-1")
 
 
@@ -32,10 +37,10 @@ def said(entries: Any, variables: Mapping[str, Any]) -> Iterator[str]:
     wanted = {**_defaults("host_tuning"), **_defaults("container_runtime"), **variables}
     settings = _settings(wanted)
     for entry in entries or ():
-        kind, what, value, where = (str(entry[key]) for key in ("kind", "what", "said", "where"))
+        kind, what, value, where = (printable(str(entry[key]), _WIDEST) for key in ("kind", "what", "said", "where"))
         if kind == "more":
             yield f"{what} more lines of others were not looked at"
-        elif kind == "manager":
+        elif kind == "manager" and _UNIT.fullmatch(what):
             yield (
                 f"{what} is {value}: this subnet manager stays; next: `systemctl disable --now {what}` where another "
                 "one manages the fabric"

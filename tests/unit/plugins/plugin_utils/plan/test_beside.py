@@ -78,12 +78,20 @@ def test_what_meets_ours_is_told_with_what_becomes_of_it(entry: dict[str, str], 
         (limit("/etc/security/limits.d/99-hpc.conf", said="infinity"), {}),
         (limit("/etc/security/limits.d/99-hpc.conf"), {"host_tuning_memlock": "64"}),
         ({"kind": "container", "what": "memlock", "said": "-1", "where": "x"}, {}),
+        # What a host tells is for no shell.
+        ({"kind": "manager", "what": "x.service; reboot #.service", "said": "active", "where": ""}, {}),
         ({"kind": "container", "what": "memlock", "said": "65536", "where": "x"}, {"container_runtime_memlock": "64"}),
         ({"kind": "container", "what": "memlock", "said": "65536", "where": "x"}, {beside.CONSENT: True}),
     ],
 )
 def test_what_says_the_same_or_is_nobodys_is_not_told(entry: dict[str, str], variables: dict[str, Any]) -> None:
     assert said(entry, **variables) == ""
+
+
+def test_what_a_host_tells_stays_a_line() -> None:
+    told = said(sysctl("/etc/sysctl.d/99-\n\x1b[2J.conf", said="1" * 5000))
+    assert told.isprintable()
+    assert len(told) < 600
 
 
 def test_the_plan_tells_it_with_the_hosts() -> None:
