@@ -48,7 +48,12 @@ class Fact:
     @property
     def source(self) -> str:
         """Who says it, in words."""
-        several = [f"{entry['by']}: {entry['document']}" for entry in self.get("sources", ())]
+        return self.said_by("")
+
+    def said_by(self, field: str) -> str:
+        """Who says it of a field, in words; of all of it without one."""
+        those = self._documents(field) if field else self.get("sources", ())
+        several = [f"{entry['by']}: {entry['document']}" for entry in those]
         return "; ".join([*([str(self.fields["source"])] if self.get("source") else []), *several])
 
 

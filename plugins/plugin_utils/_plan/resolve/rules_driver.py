@@ -39,7 +39,12 @@ def gpu_modules(host: Platform, candidate: Candidate, matrix: Matrix) -> Found |
         if candidate.absent or said is None or candidate.modules in said[0].get("modules"):
             continue
         only = " or ".join(said[0].get("modules"))
-        return Found(f"{said[1]} needs {only} kernel modules", str(candidate), said[0].sure("modules"), said[0].source)
+        return Found(
+            f"{said[1]} needs {only} kernel modules",
+            str(candidate),
+            said[0].sure("modules"),
+            said[0].said_by("modules"),
+        )
     return None
 
 

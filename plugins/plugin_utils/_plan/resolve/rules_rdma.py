@@ -127,8 +127,9 @@ def reached(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | Non
     if candidate.absent or not lacking:
         return None
     fact, whom = lacking[0]
-    has = " and ".join(fact.get("gpudirect")) or "no way of GPUDirect RDMA"
-    return Found(f"{candidate.method} is to be used", f"{whom} has {has}", fact.sure("gpudirect"), fact.source)
+    sure, has = fact.sure("gpudirect"), " and ".join(fact.get("gpudirect")) or "no way of GPUDirect RDMA"
+    other = f"{whom} {'has' if sure == CONFIRMED else 'may have'} {has}"
+    return Found(f"{candidate.method} is to be used", other, sure, fact.said_by("gpudirect"))
 
 
 def memory(host: Platform, candidate: Candidate, rdma: Candidate, matrix: Matrix) -> Found | None:

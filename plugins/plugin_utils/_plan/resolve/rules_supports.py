@@ -74,7 +74,7 @@ def _hardware(name: str, host: Platform, candidate: Candidate, matrix: Matrix) -
         if source is not None and not within(value, source[0].get(field)):
             fact, whom = source
             needs = f"{whom} needs {subject} {fact.get(field)}"
-            yield Found(needs, str(candidate), _sure(name, candidate, fact), fact.source)
+            yield Found(needs, str(candidate), _sure(name, candidate, fact), fact.said_by(field))
 
 
 def _says(name: str, gpu: str, field: str, matrix: Matrix) -> tuple[Fact, str] | None:
