@@ -124,7 +124,7 @@ class ActionModule(SiteAction):
                 continue
             try:
                 lacking = published.lacking(packages[row.name], row.planned.stack)
-            except (OSError, ValueError, EOFError) as exc:
+            except (OSError, ValueError) as exc:
                 self._display.warning(plain(f"{row.name}: nobody could look whether its packages are published: {exc}"))
                 continue
             if lacking:

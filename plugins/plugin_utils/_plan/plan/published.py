@@ -6,16 +6,18 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ansible.module_utils.urls import open_url
 
+from ....module_utils._ground.bound import Bound
 from ....module_utils._ground.text import few
 from ....module_utils._parse.version_text import fits
 from ..resolve.policy import DISTRIBUTION
 
-_LIMIT = 256 * 1024 * 1024
+_INDEX: Bound = 256 * 1024 * 1024
 _SHOWN = 4
 _DEB = re.compile(r"^Package: (\S+)$.*?^Version: (\S+)$", re.M | re.S)
 _RPM = re.compile(r"<name>([^<]+)</name>.*?<version [^>]*?ver=\"([^\"]+)\" rel=\"([^\"]+)\"", re.S)
@@ -23,9 +25,9 @@ _PRIMARY = re.compile(r"<data type=\"primary\">.*?href=\"([^\"]+\.gz)\"", re.S)
 
 
 def fetch(address: str) -> bytes:
-    """What an address holds; raises OSError, and ValueError where that is too much."""
-    answer = open_url(address, timeout=10, http_agent="ibready")  # type: ignore[no-untyped-call]
-    return _whole(answer.read)
+    """What an address holds; raises OSError."""
+    with open_url(address, timeout=10, http_agent="ibready") as stream:  # type: ignore[no-untyped-call]
+        return _all_of(stream.read)
 
 
 def lacking(told: Mapping[str, Any], stack: Mapping[str, Any], get: Callable[[str], bytes] = fetch) -> list[str]:
@@ -63,12 +65,15 @@ def _index(repository: Mapping[str, Any], get: Callable[[str], bytes]) -> Iterat
 
 
 def _opened(data: bytes) -> str:
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-        return _whole(stream.read).decode()
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            return _all_of(stream.read).decode()
+    except (EOFError, zlib.error) as exc:
+        raise ValueError(f"the index is damaged: {exc}") from None
 
 
-def _whole(read: Callable[[int], bytes]) -> bytes:
-    data = read(_LIMIT + 1)
-    if len(data) > _LIMIT:
-        raise ValueError(f"an index of more than {_LIMIT >> 20} MiB")
+def _all_of(read: Callable[[int], bytes]) -> bytes:
+    data = read(_INDEX + 1)
+    if len(data) > _INDEX:
+        raise ValueError(f"the index has more than {_INDEX >> 20} MiB")
     return data
