@@ -25,7 +25,7 @@ SYMBOL_LISTS = (
 )
 
 MEMORY_PEERS = "/sys/kernel/mm/memory_peers"
-# Where a lock's ``peer_memory`` names the variable by which the site does without GPUDirect RDMA.
+# Where a lock's ``peer_memory`` says why it is without: the variable of the site, or GPUs that no HCA reaches.
 ACCEPTED = "accepted"
 DMABUF = "DMA-BUF"
 MODULE = "module"

@@ -49,7 +49,7 @@ def _does_not_apply(facts: StackFacts, machine: Machine, expect: Expectations) -
         return NO_RDMA
     accepted = _accepted(expect)
     if accepted:
-        return f"the site does without GPUDirect RDMA: {accepted}"
+        return f"planned without GPUDirect RDMA: {accepted}"
     if machine.has_gpus is None or rdma is None:
         return ""
     if not facts.devices.value:

@@ -69,11 +69,12 @@ class Matrix:
         return self.sections[section]
 
     def taking(self, accepted: Collection[str]) -> Matrix:
-        """The same where rules stop nothing that a site overrides by their names."""
+        """The same where the rules of these names, if they are such that stop a plan, only warn."""
         rules = dict(self.all("rules.rules"))
-        for name in set(accepted) & set(rules):
-            fields = {**rules[name].fields, "stops": False, "effect": "warn"}
-            rules[name] = Fact(rules[name].section, name, fields)
+        for name in accepted:
+            if name in rules and rules[name].get("stops"):
+                fields = {**rules[name].fields, "stops": False, "effect": "warn"}
+                rules[name] = Fact(rules[name].section, name, fields)
         return replace(self, sections={**self.sections, "rules.rules": rules}) if accepted else self
 
     def get(self, section: str, name: str) -> Fact | None:

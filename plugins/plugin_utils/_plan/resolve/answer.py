@@ -12,10 +12,10 @@ from ....module_utils._parse.version_text import fits
 from ..matrix.model import Fact, Matrix
 from . import hardware, refuse, rules_release
 from .candidates import Candidate, candidates
-from .collision import Collision
+from .collision import WARN, Collision
 from .found import FOLLOWS, stays
 from .platform import Platform
-from .policy import AUTO, DEFAULT, DISTRIBUTION, FOUND, NONE, PREFIX, Policy, PolicyError
+from .policy import ACCEPT, AUTO, DEFAULT, DISTRIBUTION, FOUND, NONE, PREFIX, Policy, PolicyError
 from .refuse import Refusal
 from .rules import Rules
 from .solve import Unsolvable, solve
@@ -78,7 +78,7 @@ def _find(rules: Rules, policy: Policy, wish: Policy) -> Answer:
     because += [closed] if closed and "peer_memory" in stack else []
     because += _goes_by(rules)
     because += [f"mind {warning}" for warning in warnings]
-    because += _dropped(wish, rules.host)
+    because += _dropped(wish, rules)
     return Answer(KNOWN if known_by else ALLOWED, stack, because, warnings)
 
 
@@ -156,8 +156,11 @@ def _goes_by(rules: Rules) -> Iterator[str]:
             yield f"{gpu} goes by its generation, {fact.name}: {', '.join(words)}, {modules} modules ({fact.source})"
 
 
-def _dropped(wish: Policy, host: Platform) -> Iterator[str]:
-    """Wishes of which nothing comes, because what they belong to is not wished for."""
+def _dropped(wish: Policy, rules: Rules) -> Iterator[str]:
+    """Wishes of which nothing comes: what they belong to is not wished for, or no rule is called so."""
+    facts, host = rules.matrix.all("rules.rules"), rules.host
+    strange = [name for name in wish.accept.split() if facts.get(name) is None or facts[name].get("effect") != WARN]
+    yield from (f"mind {PREFIX}{ACCEPT} {name}: no rule of this name takes a word" for name in strange)
     for name, value in wish.pins():
         owner = _COMES_WITH.get(name)
         kept = FOLLOWS.get(name)

@@ -11,6 +11,7 @@ from .candidates import Candidate
 from .platform import Platform
 
 REFUSE = "refuse"
+WARN = "warn"
 
 
 @dataclass(frozen=True)

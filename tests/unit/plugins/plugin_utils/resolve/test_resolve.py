@@ -11,12 +11,14 @@ from resolvelib import Resolver
 from resolvelib.resolvers import ResolutionTooDeep
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.lock import shown
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.answer import (
     ALLOWED,
     KNOWN,
     Answer,
     resolve,
 )
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.candidates import Candidate
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.platform import (
     OTHER_HCA,
     Platform,
@@ -128,6 +130,12 @@ def test_what_the_host_would_not_have_stops_the_plan_unless_a_word_takes_it() ->
     assert "DRIVER_KERNEL" in {one.rule for one in taken.warnings}
     other = resolve(host, Policy(driver="550.163.01", accept="RDMA_SYSTEM"), load.own(), TODAY)
     assert isinstance(other, Refusal)
+    sure = resolve(platform("v100"), Policy(driver="595", accept="GPU_BRANCH"), load.own(), TODAY)
+    assert isinstance(sure, Refusal)
+    assert (
+        "mind stack_accept GPU_BRANCH: no rule of this name takes a word" in answer(host, accept="GPU_BRANCH").because
+    )
+    assert not [line for line in taken.because if "takes a word" in line]
 
 
 def test_an_unknown_model_is_planned_by_its_generation_and_that_is_said() -> None:
@@ -140,6 +148,13 @@ def test_an_unknown_model_is_planned_by_its_generation_and_that_is_said() -> Non
     assert not [line for line in answer(platform()).because if "goes by its generation" in line]
     geforce = answer(platform(gpus=["10de:2684"], board=""))
     assert "GPUDIRECT_GPU" in {one.rule for one in geforce.warnings}
+
+
+def test_a_part_that_was_found_without_its_modules_is_shown() -> None:
+    driver = Candidate("driver", "580.95.05", branch="580")
+    assert driver.fields == {"branch": "580", "version": "580.95.05", "modules": ""}
+    assert shown({**driver.fields, "found": "580.95.05"}).startswith("580.95.05")
+    assert Candidate("rdma", flavour="inbox").fields == {"flavour": "inbox"}
 
 
 def test_a_gpu_that_no_hca_reaches_is_planned_without_gpudirect_and_the_lock_says_why() -> None:
