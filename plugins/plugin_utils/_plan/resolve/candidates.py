@@ -50,8 +50,9 @@ class Candidate:
     @property
     def fields(self) -> dict[str, str]:
         """The part as a lock says it; a driver's CUDA is a part of its own."""
-        names = ("branch", "version", "modules", "flavour", *(("cuda",) if self.part == "nccl" else ()))
-        return {name: getattr(self, name) for name in names if getattr(self, name)}
+        said = {"driver": ("branch", "version", "modules"), "nccl": ("version", "cuda")}.get(self.part, ())
+        more = [name for name in ("version", "flavour") if name not in said and getattr(self, name)]
+        return {name: getattr(self, name) for name in (*said, *more)}
 
     def __str__(self) -> str:
         if self.absent:
