@@ -152,9 +152,10 @@ def _host(name: str, variables: Mapping[str, Any]) -> make.Host:
 
 
 def _settings(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """What the site says of settings; without what cannot be had before facts are there."""
-    found = {}
+    """What the site says of settings; None for what cannot be had before facts are there."""
+    found: dict[str, Any] = {}
     for variable in (name for name in beside.VARIABLES if name in variables):
+        found[variable] = None
         with contextlib.suppress(AnsibleError):
             found[variable] = variables[variable]
     return found

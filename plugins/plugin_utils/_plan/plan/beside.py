@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ansible.module_utils.parsing.convert_bool import boolean
+
 from ....module_utils._act.tuning.sysctl import SysctlError, proc_path
 from ....module_utils._data import boot_sources
 from ....module_utils._ground.text import printable
@@ -33,8 +35,11 @@ _NO_LIMIT = ("unlimited", "infinity", "-1")
 
 
 def said(entries: Any, variables: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each entry that is another than what ibready sets."""
-    wanted = {**_defaults("host_tuning"), **_defaults("container_runtime"), **variables}
+    """A sentence for each entry that is another than what ibready sets.
+
+    ``variables``: the site's; one that is None is not known yet, and nothing is said of what it sets.
+    """
+    wanted = {CONSENT: False, **_defaults("host_tuning"), **_defaults("container_runtime"), **variables}
     settings = _settings(wanted)
     for entry in entries or ():
         kind, what, value, where = (printable(str(entry[key]), _WIDEST) for key in ("kind", "what", "said", "where"))
@@ -52,15 +57,16 @@ def said(entries: Any, variables: Mapping[str, Any]) -> Iterator[str]:
         elif kind == "limit":
             yield from _limit(what, value, where, wanted)
         elif kind == "container":
-            ours = _shown(what, str(wanted[f"container_runtime_{what}"]))
-            if _shown(what, value, 1) != ours and not wanted.get(CONSENT):
+            ours = _shown(what, wanted[f"container_runtime_{what}"])
+            replaced = wanted[CONSENT] is None or boolean(wanted[CONSENT], strict=False)  # type: ignore[no-untyped-call]
+            if ours not in ("", _shown(what, value, 1)) and not replaced:
                 yield f"{where} gives containers {what} {value}: it stays without {CONSENT}, which makes it {ours}"
 
 
 def _limit(what: str, value: str, where: str, wanted: Mapping[str, Any]) -> Iterator[str]:
     domain, _kind, name = what.rsplit(" ", 2)
-    ours = _shown(name, str(wanted[f"host_tuning_{name}"]))
-    if _shown(name, value) != ours:
+    ours = _shown(name, wanted[f"host_tuning_{name}"])
+    if ours not in ("", _shown(name, value)):
         yield _order(where, f"{what} {value}", ours, _LIMITS, _FIRST, domain if domain != "*" else "")
 
 
@@ -75,8 +81,8 @@ def _order(where: str, line: str, ours: str, file: str, places: Mapping[str, str
 def _settings(wanted: Mapping[str, Any]) -> dict[str, str]:
     """Kernel settings as role host_tuning makes them, below /proc/sys."""
     found: dict[str, str] = {}
-    for name in ("host_tuning_sysctls", "host_tuning_sysctls_extra"):
-        given = wanted.get(name)
+    both = [wanted.get(name, {}) for name in ("host_tuning_sysctls", "host_tuning_sysctls_extra")]
+    for given in both if None not in both else ():
         for key, value in given.items() if isinstance(given, Mapping) else ():
             try:
                 found[proc_path(str(key))] = "" if value is None else str(value)
@@ -85,8 +91,9 @@ def _settings(wanted: Mapping[str, Any]) -> dict[str, str]:
     return {key: value for key, value in found.items() if value}
 
 
-def _shown(name: str, value: str, unit: int = 1024) -> str:
-    """A limit as pam_limits has it (memory in KiB); docker counts in bytes."""
+def _shown(name: str, said: object, unit: int = 1024) -> str:
+    """A limit as pam_limits has it (memory in KiB), "" where none is known; docker counts in bytes."""
+    value = "" if said is None else str(said)
     if value in _NO_LIMIT:
         return "unlimited"
     return str(int(value) * unit // 1024) if name == "memlock" and value.isdecimal() else value

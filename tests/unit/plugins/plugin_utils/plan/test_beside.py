@@ -77,6 +77,12 @@ def test_what_meets_ours_is_told_with_what_becomes_of_it(entry: dict[str, str], 
         (sysctl("/etc/sysctl.d/99-site.conf"), {"host_tuning_sysctls_extra": {"net.core.rmem_max": None}}),
         (limit("/etc/security/limits.d/99-hpc.conf", said="infinity"), {}),
         (limit("/etc/security/limits.d/99-hpc.conf"), {"host_tuning_memlock": "64"}),
+        # What cannot be had before facts are there.
+        (sysctl("/etc/sysctl.d/99-site.conf"), {"host_tuning_sysctls_extra": None}),
+        (limit("/etc/security/limits.d/99-hpc.conf"), {"host_tuning_memlock": None}),
+        ({"kind": "container", "what": "memlock", "said": "65536", "where": "x"}, {"container_runtime_memlock": None}),
+        ({"kind": "container", "what": "memlock", "said": "65536", "where": "x"}, {beside.CONSENT: None}),
+        ({"kind": "container", "what": "memlock", "said": "65536", "where": "x"}, {beside.CONSENT: "yes"}),
         ({"kind": "container", "what": "memlock", "said": "-1", "where": "x"}, {}),
         # What a host tells is for no shell.
         ({"kind": "manager", "what": "x.service; reboot #.service", "said": "active", "where": ""}, {}),
