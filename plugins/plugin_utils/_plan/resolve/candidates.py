@@ -54,6 +54,10 @@ class Candidate:
         more = [name for name in ("version", "flavour") if name not in said and getattr(self, name)]
         return {name: getattr(self, name) for name in (*said, *more)}
 
+    def asked(self, name: str = "") -> str:
+        """What a rule says of a part that it knows nothing of."""
+        return f"{name or self} is {'there' if self.stays else 'asked for'}"
+
     def __str__(self) -> str:
         if self.absent:
             return f"no {self.part}"

@@ -77,8 +77,7 @@ class Rules:
             return judged
         if self.matrix.all("rules.rules")[rule].get("of_install"):
             return None
-        there = judged.one.replace("is asked for", "is there")
-        return replace(judged, one=there, blocks=False)
+        return replace(judged, blocks=False)
 
     def go_together(self, rule: Pair, candidate: Candidate, other: Candidate) -> bool:
         """Whether a rule lets two candidates stand, given in the rule's order."""

@@ -19,7 +19,7 @@ def branch_known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found 
     known = ", ".join(matrix.all("drivers.branches"))
     floors = ", ".join(f"{major} {fact.get('driver')}" for major, fact in matrix.all("cuda.majors").items())
     return Found(
-        f"the driver {candidate.version} is asked for",
+        candidate.asked(f"the driver {candidate.version}"),
         f"known branches are {known}; CUDA needs of them: {floors}",
     )
 
@@ -79,7 +79,7 @@ def archived(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | No
         return None
     listed = ", ".join(sorted({f"{driver.release} {driver.modules}" for driver in there}, reverse=True))
     return Found(
-        f"{candidate} is asked for",
+        candidate.asked(),
         f"the archive of {host.system or host.distribution} has {listed or 'no driver that the matrix knows'}",
     )
 
@@ -113,7 +113,7 @@ def not_there(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | N
         return None
     here = f"the board is {host.board}" if host.board else f"the host has {', '.join(host.gpus)}"
     sure = CONFIRMED if host.board or not host.may_have_switches else "medium"
-    return Found(here, f"{candidate} is asked for", sure)
+    return Found(here, candidate.asked(), sure)
 
 
 def nvlsm_there(host: Platform, candidate: Candidate, driver: Candidate, matrix: Matrix) -> Found | None:
@@ -133,7 +133,7 @@ def cuda_driver(host: Platform, cuda: Candidate, driver: Candidate, matrix: Matr
     if cuda.absent or driver.absent:
         return None
     if fact is None:
-        return Found(f"CUDA {cuda.version} is asked for", "the matrix has no such release", "medium")
+        return Found(cuda.asked(f"CUDA {cuda.version}"), "the matrix has no such release", "medium")
     if within(driver.version, fact.get("driver")):
         return None
     compat = fact.get("compat", "").format(dashed="-".join(cuda.version.split(".")[:2]))

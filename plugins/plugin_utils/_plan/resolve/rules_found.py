@@ -12,7 +12,7 @@ from .platform import Platform
 def built_on_driver(host: Platform, candidate: Candidate, driver: Candidate, matrix: Matrix) -> Found | None:
     if candidate.absent or candidate.stays or not driver.stays:
         return None
-    return Found(f"{candidate} is asked for", f"{driver} stays as it was found")
+    return Found(candidate.asked(), f"{driver} stays as it was found")
 
 
 PAIRS = tuple(Pair("FOUND_DRIVER", part, "driver", built_on_driver) for part in ("gdrcopy", "gds"))

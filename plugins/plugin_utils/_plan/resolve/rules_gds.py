@@ -27,7 +27,7 @@ def cuda(host: Platform, gds: Candidate, chosen: Candidate, matrix: Matrix) -> F
     if gds.absent:
         return None
     if chosen.absent:
-        return Found(f"{_named(gds)} is asked for", "no CUDA is in the plan (stack_cuda), whose cuFile it would serve")
+        return Found(gds.asked(_named(gds)), "no CUDA is in the plan (stack_cuda), whose cuFile it would serve")
     wanted = gds.fact.get("cuda", ANY) if gds.fact else ANY
     if within(".".join(chosen.version.split(".")[:2]), wanted):  # The matrix has series, a site may ask for an update.
         return None
@@ -45,7 +45,7 @@ def modules(host: Platform, gds: Candidate, driver: Candidate, matrix: Matrix) -
 def packaged(host: Platform, gds: Candidate, driver: Candidate, matrix: Matrix) -> Found | None:
     if gds.absent or driver.flavour != DISTRIBUTION:
         return None
-    return Found(f"{_named(gds)} is asked for", f"the driver is that of the archive of {host.system}")
+    return Found(gds.asked(_named(gds)), f"the driver is that of the archive of {host.system}")
 
 
 def _named(gds: Candidate) -> str:

@@ -28,7 +28,7 @@ def known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
         for fact in matrix.all("rdma.releases").values()
         if fact.get("flavour") == candidate.flavour and fact.get("version")
     ]
-    return Found(f"{candidate} is asked for", f"the matrix has {', '.join(releases) or 'none of these'}")
+    return Found(candidate.asked(), f"the matrix has {', '.join(releases) or 'none of these'}")
 
 
 def hca(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:

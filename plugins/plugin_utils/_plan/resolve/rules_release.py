@@ -17,8 +17,8 @@ def known(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
     if candidate.absent or not candidate.unlisted:
         return None
     if series.whole(candidate.flavour if candidate.part == "rdma" else candidate.part, candidate.version):
-        return Found(f"{candidate} is asked for", f"the matrix has {candidate.unlisted}", MEDIUM)
-    return Found(f"{candidate} is asked for", "that is the beginning of a release, and the matrix has none of them")
+        return Found(candidate.asked(), f"the matrix has {candidate.unlisted}", MEDIUM)
+    return Found(candidate.asked(), "that is the beginning of a release, and the matrix has none of them")
 
 
 def affected(part: str, version: str, fact: Fact) -> bool:
@@ -27,14 +27,20 @@ def affected(part: str, version: str, fact: Fact) -> bool:
 
 
 def hole(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:
-    """The worst comes last in the table. A site that names a release knows what it asks for."""
-    last = None
-    for name, fact in matrix.all("security.holes").items():
-        if not candidate.absent and affected(candidate.part, candidate.version, fact):
-            sure = MEDIUM if candidate.pinned else CONFIRMED
-            one = f"{candidate} has {name}: {fact.get('what')}"
-            last = Found(one, f"mended in {fact.get('mended')}", sure, fact.source)
-    return last
+    """What a release has that is mended in a later one. A site that names a release knows what it asks for."""
+    has = {
+        name: fact
+        for name, fact in matrix.all("security.holes").items()
+        if not candidate.absent and affected(candidate.part, candidate.version, fact)
+    }
+    if not has:
+        return None
+    return Found(
+        f"{candidate} has {', and '.join(f'{name}: ' + fact.get('what') for name, fact in has.items())}",
+        f"mended in {', and in '.join(dict.fromkeys(str(fact.get('mended')) for fact in has.values()))}",
+        MEDIUM if candidate.pinned else CONFIRMED,
+        "; ".join(dict.fromkeys(fact.source for fact in has.values())),
+    )
 
 
 def built(host: Platform, candidate: Candidate, matrix: Matrix) -> bool:

@@ -38,7 +38,7 @@ def nccl_build(host: Platform, nccl: Candidate, matrix: Matrix) -> Found | None:
     if nccl.absent or nccl.fact is not None:
         return None
     build, sure = (f" built with CUDA {nccl.cuda}", MEDIUM) if nccl.cuda else ("", CONFIRMED)
-    return Found(f"NCCL {nccl.version}{build} is asked for", "the matrix has no such build", sure)
+    return Found(nccl.asked(f"NCCL {nccl.version}{build}"), "the matrix has no such build", sure)
 
 
 def engine(host: Platform, candidate: Candidate, matrix: Matrix) -> Found | None:

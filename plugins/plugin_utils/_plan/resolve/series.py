@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ....module_utils._parse.version_text import numbers
 from ..matrix.model import MEDIUM, Fact, least
@@ -26,9 +27,10 @@ def whole(kind: str, text: str) -> bool:
 
 
 def taken(kind: str, wanted: str, known: Mapping[str, Fact]) -> tuple[Fact | None, str]:
-    """What stands in for a release, and whose it is: the nearest below and above it in its series say the same.
+    """What stands in for a release, and whose it is: the nearest below and above it in its series.
 
-    None where the series is not known, or this is no whole release.
+    Of their lists it has what both have; where they differ otherwise, the older one says it. None where the series
+    is not known, or this is no whole release.
     """
     mine = numbers(wanted)
     series = sorted((name for name in known if numbers(name)[:2] == mine[:2]), key=numbers)
@@ -36,10 +38,16 @@ def taken(kind: str, wanted: str, known: Mapping[str, Fact]) -> tuple[Fact | Non
         return None, ""
     below = [name for name in series if numbers(name) < mine][-1:]
     near = [known[name] for name in below + [name for name in series if numbers(name) > mine][:1]]
-    first = near[0]
-    fields = {key: value for key, value in first.fields.items() if key not in _OWN}
-    if fields.get("builds"):
-        fields["builds"] = [build for build in fields["builds"] if all(build in fact.get("builds") for fact in near)]
+    fields = {key: _said_by_all(key, near) for key in near[0].fields if key not in _OWN}
     names = " and ".join(fact.name for fact in near)
-    fields.update(version=wanted, confidence=least(MEDIUM, first.sure()), source=f"{names}, of its series")
-    return Fact(first.section, wanted, fields), names
+    fields.update(version=wanted, confidence=least(MEDIUM, near[0].sure()), source=f"{names}, of its series")
+    return Fact(near[0].section, wanted, fields), names
+
+
+def _said_by_all(key: str, near: Sequence[Fact]) -> Any:
+    value = near[0].fields[key]
+    return [each for each in value if all(each in fact.get(key, ()) for fact in near)] if _many(value) else value
+
+
+def _many(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)

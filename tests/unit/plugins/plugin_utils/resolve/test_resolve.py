@@ -11,7 +11,9 @@ from resolvelib import Resolver
 from resolvelib.resolvers import ResolutionTooDeep
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import load
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.model import Fact, Matrix
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.plan.lock import shown
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve import rules_release, series
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.resolve.answer import (
     ALLOWED,
     KNOWN,
@@ -101,6 +103,29 @@ def test_what_has_a_published_hole_is_taken_only_by_name() -> None:
     assert "mended in 580.178.04" in told[0]
     # Of a beginning the newest is meant, and of several the one without.
     assert not {warning.rule for warning in answer(platform(), container_toolkit="1.17").warnings} & {"SECURITY"}
+
+
+def test_what_stands_in_for_a_release_has_only_what_both_neighbours_have() -> None:
+    def fact(name: str, *systems: str) -> Fact:
+        return Fact("x", name, {"version": name, "confidence": "confirmed", "systems": systems, "source": "a paper"})
+
+    known = {name: fact(name, *systems.split()) for name, systems in {"1.2.1": "a b", "1.2.9": "b c"}.items()}
+    stands, names = series.taken("doca", "1.2.5", known)
+    assert stands is not None
+    assert (stands.get("systems"), names) == (["b"], "1.2.1 and 1.2.9")
+
+
+def test_each_hole_of_a_release_is_named() -> None:
+    holes = {
+        name: Fact(
+            "x", name, {"part": "driver", "affected": ["<9"], "mended": "9", "what": "x", "confidence": "medium"}
+        )
+        for name in ("CVE-1", "CVE-2")
+    }
+    found = rules_release.hole(platform(), Candidate("driver", "8"), Matrix({"security.holes": holes}, ""))
+    assert found is not None
+    assert "CVE-1: x, and CVE-2: x" in found.one
+    assert found.other == "mended in 9"
 
 
 def test_a_release_that_the_matrix_lacks_goes_by_its_series_and_that_is_said() -> None:
