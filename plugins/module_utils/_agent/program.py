@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, NoReturn, Sequence
 
 from .._ground import check as _model, strict
 from .._ground.bound import Bound
-from .._ground.text import escaped
+from .._ground.text import escaped, printable
 from .._ground.version import VERSION
 from .._verify.catalog import CATALOG
 from . import settings as agent
 
 if TYPE_CHECKING:
     from .._verify.slow import Job
-    from .._verify.why import Host
+    from .._verify.why import Heard, Host
 
 _NOT_DONE = 1
 # For one command that only metrics need: the verdict is there already and has to be told.
@@ -359,10 +359,15 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
             for host in hosts
         ]
         of_job = {"job": dataclasses.asdict(job)} if job is not None else {}
-        print(json.dumps({"hosts": shown, **of_job, "unread": heard.unread}, indent=1))
+        print(
+            json.dumps(
+                {"hosts": shown, **of_job, "unread": heard.unread, "doubts": heard.doubts, "left": heard.left}, indent=1
+            )
+        )
     else:
         told = [*(_of_job(job) if job is not None else ())]
         told += [line for host in hosts if job is None or not host.quiet for line in _of_host(host)]
+        told += _of_rest(heard)
         if job is None and any("nccl_log" in host.read for host in hosts) and not any(host.bad for host in hosts):
             told.append(
                 "the job: no text tells how long its steps take, or that it stands; docs/slow.md says what does"
@@ -408,6 +413,17 @@ def _of_host(host: Host) -> Iterator[str]:
         yield f"  read in part: {'; '.join(host.partly)}"
     if host.ask:
         yield f"  ask next: {'; '.join(f'`{command}`' for command in host.ask)}"
+
+
+def _of_rest(heard: Heard) -> Iterator[str]:
+    """What no tool read."""
+    for line in heard.doubts[:_MOST_OPEN]:
+        yield f"{_model.UNKNOWN.upper():7} nobody here knows the line '{printable(line, 300)}'"
+    if len(heard.doubts) > _MOST_OPEN:
+        yield f"{_model.UNKNOWN.upper():7} and {len(heard.doubts) - _MOST_OPEN} more of them: --json has all"
+    if heard.left:
+        count = "1 line is unread" if len(heard.left) == 1 else f"{len(heard.left)} lines are unread, the first"
+        yield f"{count}: '{printable(heard.left[0])}'"
 
 
 def _of_job(job: Job) -> Iterator[str]:

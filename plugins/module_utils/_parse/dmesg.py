@@ -43,7 +43,9 @@ _MONOTONIC_HOST = re.compile(r"\S{1,80} kernel: ")
 # What is left of a syslog line whose time, or time and host, somebody cut off.
 _NO_TIME = re.compile(r"(?:\S{1,80} )?kernel: ")
 _BRACKET = re.compile(r"\[([^\[\]]{0,40}\d[^\[\]]{0,40})\] ?")
-_SECONDS = re.compile(r" ?(\d{1,10}\.\d{3,9})\b")
+_SECONDS = re.compile(r" ?(\d{1,9}\.\d{3,9})\b")
+# Others print the time since 1970; no host is up for so long.
+_SINCE_1970 = re.compile(r"\d{10}\.\d")
 _CALLER = re.compile(r"\[ ?[TC]\d{1,10}\] ?")
 # NAME, at most two more words, a colon: how a message begins that is no rest of a broken line.
 _START = re.compile(r"[A-Za-z][\w./-]{0,39}(?: [\w.()#:-]{1,40}){0,2}: ")
@@ -278,6 +280,8 @@ def _split(line: str) -> tuple[float | None, int | None, str, bool | None]:
             stamped = stamped or pattern in (_RAW, _LEVEL, _ISO)
     seconds: float | None = None
     bracket = _BRACKET.match(rest)
+    if bracket is not None and _SINCE_1970.match(bracket.group(1)):
+        return None, None, "", None
     if bracket is not None:
         number = _SECONDS.match(bracket.group(1))
         seconds = float(number.group(1)) if number else None

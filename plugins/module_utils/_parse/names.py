@@ -15,6 +15,7 @@ import re
 from types import ModuleType
 from typing import Any
 
+from .._data.pasted_words import NOT_READ
 from .._ground.text import ParseError
 from . import prefix
 from ._times import Times
@@ -23,40 +24,23 @@ from ._times import Times
 _SIZES = (64 * 1024, 1024 * 1024)
 _LONGEST = 16 * 1024 * 1024
 _LINES_LOOKED_AT = 100
-_KERNEL = re.compile(r"(?:<\d{1,3}>|[a-z]{4,8} {0,4}:[a-z]{3,6} {0,3}: )?\[ {0,8}\d{1,9}\.\d{3,9}\] ")
+_SYSLOG = r"(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,253} )?"
+_LEVEL = r"<\d{1,3}>|[a-z]{4,8} {0,4}:[a-z]{3,6} {0,3}: "
+KERNEL = re.compile(rf"{_SYSLOG}(?:kernel: |(?:{_LEVEL})?\[ {{0,8}}\d{{1,9}}\.\d{{3,9}}\] )")
+# How a subsystem begins what it says.
+_SUBSYSTEM = re.compile(
+    r"(?:\]|kernel:) (?:Linux version|\w[\w-]* [0-9a-f]{4}:[0-9a-f]{2}:|[\w/.#+-]{2,40}(?: \S+)?: )"
+)
 _WHOLE, _EXCERPT = "nvsmi_q", "nvsmi_q_fabric"
 # What tells of the reading, and not of the host; complaints are worded alike by many tools.
-_NO_FACTS = frozenset(("cut", "error", "error_lines", "unread"))
+_NO_FACTS = frozenset(("beginning_lost", "cut", "error", "error_lines", "unread"))
 # The kernel and fabric-wide tools print bare sentences, which anybody may.
 _LOOSE = frozenset(("dmesg", "ibhosts", "iblinkinfo", "ibnetdiscover", "ibqueryerrors"))
 # Words that only infiniband-diags begin a complaint with.
 _COMPLAINT = re.compile(r"^(?:ibpanic|ibwarn|iberror|src/\w+\.c):", re.MULTILINE)
 
-# How texts begin that no parser reads and others would half take for theirs; whose they are, and what to do instead.
+# So many lines tell how a text begins.
 _BEGINS = 4
-_NOT_READ = (
-    (
-        r"# [\w ]{4,20} info(?: Extended)?: (?:Lid|DR|GUID) |(?:\w{2,8} |CA/RT )?PortInfo:",
-        "smpquery or ibportstate",
-        "give `iblinkinfo`",
-    ),
-    (
-        r"Link \d{1,3}: (?:Remote Device )?[\dA-Fa-f]{8}:|NVLE: ",
-        "nvidia-smi nvlink -p, -R or -info",
-        "give `nvidia-smi nvlink -s`",
-    ),
-    (
-        r"START_(?:NODES|PORTS|LINKS)$|# This database file was .* by IBDIAG",
-        "ibdiagnet's database",
-        "give ibdiagnet2.log",
-    ),
-    (r"provider: \w|fi_getinfo: ", "fi_info", "give the job's log with NCCL_DEBUG=INFO"),
-    (
-        r"! ?Command: show |RoCE mode +: |## Running database",
-        "a switch that runs NX-OS, EOS or Onyx",
-        "ibready_switch_texts takes those of SONiC and Cumulus Linux (docs/lossless.md)",
-    ),
-)
 
 NAMES = (
     "beegfs_log",
@@ -239,9 +223,9 @@ def not_read(text: str) -> str:
     begin = [line.strip() for line in prefix.parts("", text[: _SIZES[0]])[0].text.splitlines() if line.strip()][
         :_BEGINS
     ]
-    for head, tool, instead in _NOT_READ:
-        if any(re.match(head, line) for line in begin):
-            return f"it is of {tool}, which is not read; next: {instead}"
+    for of in NOT_READ:
+        if any(re.match(of.begin, line) for line in begin):
+            return f"it is of {of.tool}, which is not read; next: {of.instead}"
     return ""
 
 
@@ -267,7 +251,7 @@ def guess(text: str) -> tuple[str, ...]:
             counts[name] = _count(told)
             complaints += [name] if told and not counts[name] else []
     names = [name for name in sorted(counts, key=lambda name: -counts[name]) if counts[name]]
-    if not names and _is_kernels(text):
+    if not names and _is_kernels(prefix.parts("dmesg", text)[0].text):
         return ("dmesg",)
     if not names and complaints:
         # Only a complaint, which many tools make alike: whoever is named made it.
@@ -291,7 +275,11 @@ def weight(name: str, text: str) -> int:
 def _is_kernels(text: str) -> bool:
     """Whether it is the kernel's log, of which nothing is to tell."""
     lines = [line for line in text.splitlines()[:_LINES_LOOKED_AT] if line.strip()]
-    return len(lines) > 1 and sum(_KERNEL.match(line) is not None for line in lines) > len(lines) // 2
+    return (
+        any(map(_SUBSYSTEM.search, lines))
+        and len(lines) > 1
+        and sum(KERNEL.match(line) is not None for line in lines) > len(lines) // 2
+    )
 
 
 def _count(told: Any) -> int:

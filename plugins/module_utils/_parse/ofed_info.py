@@ -11,7 +11,7 @@ from .._ground.text import flat_lines, no_facts
 
 _TOOL = "ofed_info"
 # MLNX_OFED_LINUX-24.10-1.1.4.0:  OFED-internal-24.07-0.3.5.0.110:  OFED-1.5.4.1:
-_VERSION = re.compile(r"([A-Za-z][A-Za-z_-]{0,40})-([0-9]{1,3}\.[0-9][0-9A-Za-z.-]{0,40}):?")
+_VERSION = re.compile(r"([A-Za-z_-]{0,20}OFED[A-Za-z_-]{0,20})-([0-9]{1,3}\.[0-9][0-9A-Za-z.-]{0,40}):?")
 # What a shell says in its place.
 _ABSENT = ("command not found", "not found", "no such file or directory", "permission denied")
 

@@ -26,9 +26,6 @@ _LAST_WORDS = (
     (re.compile(r"^ {0,8}Couldn't (?:read|write|connect to) remote (?:address|QP)", re.MULTILINE), "rc_pingpong"),
 )
 _SHORT = 20_000
-# A line of the kernel's log; where nothing is wrong, no other sign tells whose the text is.
-_SYSLOG = r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,253} "
-_KERNEL = re.compile(rf"(?:{_SYSLOG}kernel: |(?:{_SYSLOG})?(?:kernel: )?\[ {{0,6}}\d{{1,8}}\.\d{{6}}\] )")
 _LAUNCHERS = ("sudo", "time", "timeout", "watch", "ibsim-run")
 _TOOLS: dict[tuple[str, ...], str] = {
     **{command.argv: name for name, command in COMMANDS.items()},
@@ -70,7 +67,7 @@ _TYPED = _FIRST | {
 @dataclass
 class Piece:
     """``host``: of the prompt. ``words``: what was typed; "" of what stands before every prompt. ``tool``: the
-    evidence name of the command, or of the kernel's log by its lines; "" of one that is not known."""
+    evidence name of the command; "" of one that is not known."""
 
     host: str = ""
     words: str = ""
@@ -83,13 +80,12 @@ class Piece:
 
     @property
     def tool(self) -> str:
-        """Whose output this is, as the class says."""
+        """Whose output this is by its command."""
         words = self.words.partition("|")[0].split()
         while words and words[0].rpartition("/")[2] in _LAUNCHERS:
             words = words[1:]
         if not words:
-            told = [line for line in self.lines if line.strip() and not is_frame(line)]
-            return "dmesg" if told and all(map(_KERNEL.match, told)) else ""
+            return ""
         words[0] = words[0].rpartition("/")[2]
         known = [name for argv, name in _TOOLS.items() if tuple(words[: len(argv)]) == argv]
         return known[0] if known else ""

@@ -7,6 +7,7 @@ host, as far as they can look.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections import Counter
@@ -21,7 +22,7 @@ from .._ground import check as model
 from .._ground.bound import Bound
 from .._ground.check import Check
 from .._ground.text import ParseError, printable
-from .._parse import flight_recorder, names, prefix
+from .._parse import flight_recorder, names, prefix, used_lines
 from .._parse._times import Times
 from .._slow import settings
 from .._slow.kinds import COMMUNICATION_BOUND
@@ -30,7 +31,7 @@ from .catalog import CATALOG
 from .fold import Line, folded
 from .said import said
 from .slow import Job
-from .typed import is_frame, last_words, pieces
+from .typed import Piece, is_frame, last_words, pieces
 from .verify import AREAS, verify
 
 # Containers are started, and not pasted.
@@ -72,10 +73,10 @@ _ALSO = {
 # Logs whose lines stand among a program's other lines, NCCL's own too; and how many steps are no accident.
 _STEPS_OF = ("megatron_log", "deepspeed_log", "progress_bar")
 _MANY_STEPS, _MANY_LINES = 3, 3
-_NCCL = re.compile(r"\bNCCL (?:INFO|WARN) ")
-# The same text, by two parsers; and how many facts are no accident.
-_ONE_TEXT = ({"nvsmi_q", "nvsmi_q_fabric"},)
-_WEIGHT = 10
+_NCCL = used_lines.OWN["nccl_log"]
+# A text that a parser stops in is read in two so often; so few of its hosts tell whether any check goes by it.
+_AGAIN: Bound = 20
+_HOSTS_ASKED: Bound = 8
 _OF_DUMP = re.compile(r"(?:trace|dump)\D{0,6}(\d{1,7})(?:\D|$)")
 _NOBODY = "nobody expects"
 
@@ -110,12 +111,15 @@ class Host:
 @dataclass
 class Heard:
     """``texts``: by host and tool. ``unread``: what is no text of a tool that is known. ``times``: by
-    file, of a job's steps; ``settings``: what the job was told."""
+    file, of a job's steps; ``settings``: what the job was told. ``left``: lines that no tool used; ``doubts``: those
+    that tell of a failure, one of each wording."""
 
     texts: dict[str, dict[str, str]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     times: list[tuple[str, Times]] = field(default_factory=list)
     settings: settings.Settings = field(default_factory=settings.Settings)
+    left: list[str] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
 
     def give(self, label: str, data: bytes) -> None:
         """Read one file: a text, or what PyTorch's flight recorder pickled."""
@@ -143,43 +147,101 @@ class Heard:
         if len(told) > _MOST_PROMPTS + 1:
             self._left_out(label, f"{len(told) - 1:,} prompts, and the first {_MOST_PROMPTS:,}")
         for typed in told[: _MOST_PROMPTS + 1]:
-            host, piece = typed.host, typed.text
-            if not piece.strip():
+            if typed.text.strip():
+                self._piece(label, typed, _AGAIN)
+
+    def _piece(self, label: str, of: Piece, again: int) -> None:
+        """Read a piece as the tool's whose it is, then what of it this tool did not use."""
+        host, command, piece = of.host, of.tool, of.text
+        failed = last_words(piece)
+        guessed = dict.fromkeys(
+            (*_by_command(command, piece), *_job_before_end(_sure(names.guess(piece), piece, command)))
+        )
+        tool, *others = guessed if guessed and not failed else ("",)
+        if not tool and settings.settings(piece).framework:
+            self.settings = settings.merged(self.settings, settings.settings(piece))
+            return
+        if not tool and again and (two := _in_two(piece)):
+            for text in two:
+                self._piece(label, replace(of, lines=text.splitlines(keepends=True)), again - 1)
+            return
+        taken = [tool] if tool else []
+        of_job = "nccl_log" in guessed
+        for part in prefix.parts(tool, piece) if tool else ():
+            text_of = _devices(tool, part.text) if of_job else ""
+            self._put(part.who or host, label, tool, text_of or part.text)
+            self._time(part.who or host, label, tool, part.text)
+        for other in others if of_job else ():
+            part = prefix.parts(other, piece)[0]
+            text_of = _devices(other, part.text) if other not in _ALSO else ""
+            if text_of:
+                self._put(part.who or host, label, other, text_of)
+                taken.append(other)
+        for also in (also for also in _ALSO if tool and also != tool):
+            # What a job prints holds lines of NCCL's, and what people paste lines of the kernel's.
+            for part in prefix.parts(also, piece):
+                if _speaks(also, part.text):
+                    self._put(part.who or host, label, also, part.text)
+                    taken.append(also)
+                if not _goes_on(tool, part.text, _last_word(also, part.text)):
+                    self._time(part.who or host, label, also, part.text)
+        if tool and tool not in _OF_JOBS and (steps := _steps_within(piece)):
+            taken.append(steps)
+            for part in prefix.parts(steps, piece):
+                self._put(part.who or host, label, steps, part.text)
+                self._time(part.who or host, label, steps, part.text)
+        if not self._rest(label, of, dict.fromkeys(taken)):
+            self.unread.append(f"{label}: {_why_unread(failed or command, piece)}")
+
+    def _rest(self, label: str, of: Piece, taken: Iterable[str]) -> bool:
+        """What no tool used: another tool's text, a complaint among others' lines, or told as it is.
+
+        Whether any line is a tool's.
+        """
+        piece = of.text
+        lines = piece.splitlines(keepends=True)
+        used: set[int] = set()
+        within: set[int] = set()
+        for tool in taken:
+            looked, fault = _judged(tool, piece)
+            mine = used_lines.used(tool, lines, fault) if looked else set()
+            used |= mine
+            within.update(range(min(mine, default=0), max(mine, default=0)))
+        every = [at for at, line in enumerate(lines) if at not in used and line.strip() and not is_frame(line)]
+        left = self._others(label, of, lines, every, list(taken))
+        read = bool(taken) or len(left) < len(every)
+        # Between a tool's own lines stand its heads and rules, and whatever it says besides.
+        left = [at for at in left if at not in within or used_lines.fails(lines[at])]
+        self.left += [lines[at].strip() for at in left] if read else []
+        told = {used_lines.shape(line): line for line in (lines[at].strip() for at in left) if used_lines.fails(line)}
+        self.doubts += list(told.values())
+        return read
+
+    def _others(self, label: str, of: Piece, lines: Sequence[str], left: list[int], taken: list[str]) -> list[int]:
+        """Read what is left as texts of tools that are not yet ``taken``, then line by line; the numbers that stay."""
+        text = [lines[at] for at in left]
+        for tool in names.guess("".join(text)) if taken else ():
+            mine = used_lines.used(tool, text, _judged(tool, "".join(text))[1]) if tool not in taken else set()
+            if not mine:
                 continue
-            failed = last_words(piece)
-            if failed:
-                self.unread.append(f"{label}: {_why_unread(failed, piece)}")
-                continue
-            guessed = _job_before_end(names.guess(piece)) or _by_command(typed.tool, piece)
-            if not guessed and settings.settings(piece).framework:
-                self.settings = settings.merged(self.settings, settings.settings(piece))
-                continue
-            if not guessed:
-                self.unread.append(f"{label}: {_why_unread(typed.tool, piece)}")
-                continue
-            of_job = "nccl_log" in guessed
-            for part in prefix.parts(guessed[0], piece):
-                text_of = _devices(guessed[0], part.text) if of_job else ""
-                self._put(part.who or host, label, guessed[0], text_of or part.text)
-                self._time(part.who or host, label, guessed[0], part.text)
-            for tool in guessed[1:]:
-                part = prefix.parts(tool, piece)[0]
-                if tool in _ALSO or {tool, guessed[0]} in _ONE_TEXT:
-                    continue
-                text_of = _devices(tool, part.text) if of_job else ""
-                if text_of or _complains(tool, part.text):
-                    self._put(part.who or host, label, tool, text_of or part.text)
-            for tool in (tool for tool in _ALSO if tool != guessed[0]):
-                # What a job prints holds lines of NCCL's, and what people paste lines of the kernel's.
-                for part in prefix.parts(tool, piece):
-                    if _speaks(tool, part.text):
-                        self._put(part.who or host, label, tool, part.text)
-                    if not _goes_on(guessed[0], part.text, _last_word(tool, part.text)):
-                        self._time(part.who or host, label, tool, part.text)
-            if guessed[0] not in _OF_JOBS and (tool := _steps_within(piece)):
-                for part in prefix.parts(tool, piece):
-                    self._put(part.who or host, label, tool, part.text)
-                    self._time(part.who or host, label, tool, part.text)
+            # From its first line to its last: what stands around is others'.
+            span = range(min(mine), max(mine) + 1)
+            part = prefix.parts(tool, "".join(text[span.start : span.stop]))[0]
+            looked, fault = _judged(tool, part.text)
+            if fault or (looked and len(mine) >= _MANY_LINES and 2 * len(span) >= len(text)):
+                self._put(part.who or of.host, label, tool, part.text)
+                own = mine.union(number for number in span if not used_lines.fails(text[number]))
+                rest = [at for number, at in enumerate(left) if number not in own]
+                return self._others(label, of, lines, rest, [*taken, tool])
+        told: dict[str, str] = {}
+        for at in left:
+            wording = used_lines.shape(lines[at])
+            if wording not in told and len(told) < used_lines.WORDINGS and used_lines.fails(lines[at]):
+                told[wording] = _complains(lines[at], of.tool)
+        whose = {at: told.get(used_lines.shape(lines[at]), "") for at in left}
+        for tool in dict.fromkeys(filter(None, whose.values())):
+            self._put(of.host, label, tool, "".join(lines[at] for at in left if whose[at] == tool))
+        return [at for at in left if not whose[at]]
 
     def _time(self, host: str, label: str, tool: str, text: str) -> None:
         if tool == _RECORDER:
@@ -241,12 +303,42 @@ def _devices(tool: str, text: str) -> str:
     return bare if observe_rdma.of_job(Pasted({tool: bare})) else ""
 
 
-def _complains(tool: str, text: str) -> bool:
-    """Whether a second tool's text stands in the first's, and tells what is wrong."""
-    if names.weight(tool, text) < _WEIGHT:
-        return False
-    checks = verify(Pasted({tool: text}), from_inventory({}), _AREAS).checks
-    return any(check.result == model.FAIL for check in checks) or bool(names.read(tool, text).wrong)
+def _in_two(text: str) -> tuple[str, str] | None:
+    """Where a tool's parser stops in the midst, as where a second host's output follows without a word between."""
+    if len(text) > used_lines.LONGEST:
+        return None
+    for name in names.NAMES:
+        whole = prefix.parts(name, text)
+        error = names.facts(name, whole[0].text)[1]
+        lines = whole[0].text.splitlines(keepends=True)
+        before = "".join(lines[: error.line_no - 1]) if error is not None and len(whole) == 1 else ""
+        if before and names.weight(name, before) > _FAR:
+            return before, "".join(lines[error.line_no - 1 :]) if error is not None else ""
+    return None
+
+
+def _sure(guessed: Iterable[str], text: str, command: str) -> tuple[str, ...]:
+    """Those of whose facts some are there, or whom a check goes by: a bare complaint may be anybody's, and is no other
+    tool's than that of the command."""
+    found = ((tool, prefix.parts(tool, text)[0].text) for tool in guessed)
+    return tuple(tool for tool, own in found if names.weight(tool, own) or (not command and _judged(tool, text)[0]))
+
+
+def _complains(line: str, command: str) -> str:
+    """The tool that says with this line alone what is wrong; "" of none."""
+    return next((tool for tool in _sure(names.guess(line), line, command) if _judged(tool, line)[1]), "")
+
+
+@functools.lru_cache(maxsize=8)
+def _judged(tool: str, text: str) -> tuple[bool, bool]:
+    """Whether this text of a tool is gone by, and whether something is wrong by it."""
+    looked = fault = False
+    for part in prefix.parts(tool, text)[:_HOSTS_ASKED]:
+        read = names.read(tool, part.text)
+        results = {check.result for check in verify(Pasted({tool: part.text}), from_inventory({}), _AREAS).checks}
+        fault |= model.FAIL in results or bool(read.wrong)
+        looked |= model.PASS in results or read.times is not None or bool(not read.error and said(tool, read.facts))
+    return looked or fault, fault
 
 
 def _speaks(tool: str, text: str) -> bool:
@@ -296,7 +388,23 @@ def _rank(label: str) -> str:
 def judged(heard: Heard, expect: Expectations) -> list[Host]:
     """Every host, those of which something is wrong first."""
     hosts = [_host(name, texts, expect, _beside(name, heard.texts)) for name, texts in heard.texts.items()]
+    hosts += [_host(name, texts, expect, []) for host in hosts for name, texts in _alone(host, heard, expect)]
     return sorted(hosts, key=lambda host: not (host.bad or host.told))
+
+
+def _alone(host: Host, heard: Heard, expect: Expectations) -> Iterable[tuple[str, dict[str, str]]]:
+    """A fault that a text tells by itself does not vanish beside another text of its host, which is of another time.
+
+    A job's log is judged by what its host has, and by nothing else.
+    """
+    found = {check.id for check in host.checks if check.result == model.FAIL}
+    for tool in host.read if len(host.read) > 1 else ():
+        text = heard.texts[host.name][tool]
+        if tool not in (*_OF_JOBS, "nccl_log"):
+            checks = verify(Pasted({tool: text}), expect, _AREAS).checks
+            alone = {check.id for check in checks if check.result == model.FAIL}
+            if alone and not alone & found:
+                yield f"{host.name or 'the host'} ({tool} alone)", {tool: text}
 
 
 def verdict(hosts: Sequence[Host], heard: Heard, of: Job | None = None) -> str:
@@ -310,7 +418,7 @@ def verdict(hosts: Sequence[Host], heard: Heard, of: Job | None = None) -> str:
         return model.DEGRADED
     known = of is not None and of.known
     looked = (hosts or known) and all(_looked(host, known) for host in hosts)
-    return model.READY if looked and not heard.unread else model.UNKNOWN
+    return model.READY if looked and not heard.unread and not heard.doubts else model.UNKNOWN
 
 
 def _looked(host: Host, known: bool) -> bool:

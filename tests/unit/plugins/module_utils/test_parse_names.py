@@ -27,7 +27,7 @@ NO_TOOL = {
         "mpi_bench",
     ),
     *("names", "nccl_copies", "packages", "pci_config", "pci_resource", "prefix", "pressure", "rdma_json", "strtoll"),
-    *("version_text", "vpd"),
+    *("used_lines", "version_text", "vpd"),
 }
 
 

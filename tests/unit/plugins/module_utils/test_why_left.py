@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`ibready why` accounts for every line: what one tool did not use is another's, or is told as it is."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import names, used_lines
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import why
+from tests import cases
+from tests.unit import pasted
+from tests.unit.corpus import CORPUS
+from tests.unit.parsers import SAMPLES
+
+THREADS = CORPUS.parent / "corpus-3"
+# Of the threads' texts so many are answered as a person wants it; the rules are next to the texts.
+RIGHT = 50
+PAIRS = [
+    (failing, healthy, way, first)
+    for failing, healthy, way, first in itertools.product(pasted.FAILING, pasted.HEALTHY, pasted.WAYS, (True, False))
+]
+
+
+def told(text: str, *, tool: str, complaints: bool = False) -> list[str]:
+    lines = text.splitlines(keepends=True)
+    return [lines[at].strip() for at in sorted(used_lines.used(tool, lines, complaints))]
+
+
+def test_lines_are_used_without_which_a_parser_tells_something_else() -> None:
+    text = "so I typed this\nmlx5_0 port 1 ==> ib0 (Up)\nand saw an error\nmlx5_1 port 1 ==> ib1 (Down)\nWhat now?\n"
+    assert told(text, tool="ibdev2netdev") == ["mlx5_0 port 1 ==> ib0 (Up)", "mlx5_1 port 1 ==> ib1 (Down)"]
+    assert told("nothing\nof it\n", tool="ibstat") == []
+
+
+def test_a_line_is_used_that_is_worded_like_one_in_use() -> None:
+    assert len(told(pasted.HEALTHY["ibstat"] * 2, tool="lsmod")) == 0
+    line = "mlx5_0 port 1 ==> ib0 (Up)\n"
+    assert told(line * 3, tool="ibdev2netdev") == [line.strip()] * 3
+
+
+def test_a_complaint_is_used_only_where_somebody_judges_it() -> None:
+    text = pasted.HEALTHY["ibv_devinfo"] + "No IB devices found\n"
+    assert "No IB devices found" not in told(text, tool="ibv_devinfo")
+
+
+def test_a_log_s_own_lines_are_its_own_though_they_tell_nothing() -> None:
+    assert len(told(pasted.HEALTHY["dmesg"], tool="dmesg")) == len(pasted.HEALTHY["dmesg"].splitlines())
+
+
+@pytest.mark.parametrize("tool", names.NAMES)
+def test_every_parser_reads_its_sample_at_every_deletion(tool: str) -> None:
+    """Or says why not, by a ParseError."""
+    sample = (SAMPLES / f"{tool}.txt").read_text()
+    lines = ["Dear all,\n", *sample.splitlines(keepends=True)[:120]]
+    assert used_lines.used(tool, lines, complaints=True) <= set(range(len(lines)))
+
+
+def test_of_a_long_text_only_lines_of_failure_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(used_lines, "LONGEST", 10)
+    assert told("so it is\nmlx5_0 port 1 ==> ib0 (Up)\nit failed\n", tool="ibdev2netdev") == [
+        "so it is",
+        "mlx5_0 port 1 ==> ib0 (Up)",
+    ]
+
+
+def test_readings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "mlx5_0 port 1 ==> ib0 (Up)\n" + "so it is\n" * 40 + "mlx5_1 port 1 ==> ib1 (Up)\nand so on\n"
+    assert len(told(text, tool="ibdev2netdev")) == 2
+    monkeypatch.setattr(used_lines, "READINGS", 1)
+    assert len(told(text, tool="ibdev2netdev")) == 42
+
+
+def test_wordings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "it failed\nmlx5_0 port 1 ==> ib0 (Up)\nno such thing\n"
+    monkeypatch.setattr(used_lines, "LONGEST", 10)
+    assert told(text, tool="ibdev2netdev") == ["mlx5_0 port 1 ==> ib0 (Up)"]
+    monkeypatch.setattr(used_lines, "WORDINGS", 1)
+    assert told(text, tool="ibdev2netdev") == ["mlx5_0 port 1 ==> ib0 (Up)", "no such thing"]
+
+
+def test_of_outputs_without_a_word_between_so_many_are_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(why, "_AGAIN", 1)
+    status, said = pasted.answer_to(capsys, tmp_path, pasted.HEALTHY["ibstat"] * 3)
+    assert (status, said.count("read ibstat"), "already listed" in said) == (3, 1, True), said
+
+
+def test_of_many_hosts_some_are_asked_about(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(why, "_HOSTS_ASKED", 1)
+    fine, down = pasted.HEALTHY["ibstat"], pasted.DOWN
+    text = "".join(f"node{at}: {line}\n" for at, host in enumerate((fine, down)) for line in host.splitlines())
+    status, said = pasted.answer_to(capsys, tmp_path, text)
+    assert (status, "Down/Polling" in said, "unread" in said) == (1, True, False), said
+
+
+@pytest.mark.parametrize(
+    ("line", "fails"),
+    [
+        ("Error: whatever went wrong", True),
+        ("E: Unable to correct problems, you have held broken packages.", True),
+        ("构建失败", True),
+        ("Error: No such device", True),
+        ("error: not found", True),
+        ("error running hook #0: exit status 1", True),
+        ("Connection timeout: peer 10.0.0.2", True),
+        ("Timeout(ms)=1800000", False),
+        ("Recovery Action Error: None", False),
+        ("        Errors                        : 0", False),
+        ("Remapping Failure Occurred            : No", False),
+        ("a:1:2 [0] NCCL INFO TORCH_NCCL_ASYNC_ERROR_HANDLING set by environment to 1", False),
+        ("error_handling: on", False),
+        ("0 errors, 3 warnings", False),
+        ("mlx5_0 port 1 ==> ib0 (Up)", False),
+    ],
+)
+def test_words_of_failure(line: str, fails: bool) -> None:
+    assert used_lines.fails(line) == fails
+
+
+@pytest.mark.parametrize("healthy", pasted.HEALTHY)
+def test_what_is_healthy_alone_is_well(healthy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said = pasted.answer_to(capsys, tmp_path, pasted.HEALTHY[healthy])
+    assert (status, "FAIL" in said, "nothing is wrong" in said) == (0, False, True)
+
+
+@pytest.mark.parametrize("failing", pasted.FAILING)
+def test_what_fails_alone_is_told(failing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _typed, text, words = pasted.FAILING[failing]
+    status, said = pasted.answer_to(capsys, tmp_path, text)
+    assert status != 0
+    assert re.search(words, said), said
+
+
+@pytest.mark.parametrize(("failing", "healthy", "way", "first"), PAIRS[::29] if not cases.ALL else PAIRS)
+def test_a_failure_beside_a_healthy_output_is_told(
+    failing: str, healthy: str, way: str, first: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed, text, words = pasted.FAILING[failing]
+    alone = pasted.answer_to(capsys, tmp_path, text)[0]
+    both = [(text, typed), (pasted.HEALTHY[healthy], pasted.TYPED[healthy])]
+    (one, its), (two, other) = both if first else both[::-1]
+    status, said = pasted.answer_to(capsys, tmp_path, pasted.WAYS[way].format(one, two, its, other))
+    assert re.search(words, said), said
+    assert status in ((1, 2) if alone in (1, 2) else (1, 2, 3)), said
+
+
+OUTPUTS = sorted(itertools.combinations(sorted(pasted.HEALTHY), 2))
+
+
+@pytest.mark.parametrize(("one", "two"), OUTPUTS[::7] if not cases.ALL else OUTPUTS)
+def test_two_healthy_outputs_of_a_host_accuse_nobody(
+    one: str, two: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, said = pasted.answer_to(capsys, tmp_path, pasted.HEALTHY[one] + pasted.HEALTHY[two])
+    assert (status, "FAIL" in said) == (0, False), said
+
+
+def test_the_same_tool_s_second_output_is_another_host_s(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said = pasted.answer_to(capsys, tmp_path, pasted.HEALTHY["ibstat"] + pasted.DOWN)
+    assert (status, said.count("read ibstat"), "Down/Polling" in said) == (1, 2, True), said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1700000000.123456] ERROR the application server caught fire\n[1700000001.123456] ERROR disk sda is gone\n",
+        "[    0.123456] ERROR the application server caught fire\n[    0.123457] ERROR disk /dev/sda is gone\n" * 2,
+        "Error: whatever went wrong in my script\n",
+        "Failed to do what it should\n",
+    ],
+)
+def test_a_text_of_no_tool_is_read_as_none_and_its_failing_line_is_told(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, said = pasted.answer_to(capsys, tmp_path, text)
+    assert (status, "nothing is wrong" in said, "read " in said) == (3, False, False), said
+    assert text.splitlines()[0] in said
+
+
+def test_how_many_lines_nobody_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = f"Dear all,\nmy ports:\n{pasted.HEALTHY['ibstat']}What do you say?\n"
+    assert "3 lines are unread, the first: 'Dear all,'" in pasted.answer_to(capsys, tmp_path, text)[1]
+
+
+def test_what_is_typed_goes_before_any_guess(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "root@n1:~# ibping -c 3 12\nibwarn: [4711] _do_madrpc: recv failed: Connection timed out\n"
+    status, said = pasted.answer_to(capsys, tmp_path, text)
+    assert (status != 0, "ibhosts" in said, "Connection timed out" in said) == (True, False, True), said
+
+
+def _rules() -> dict[str, Any]:
+    path = THREADS / "rules.py"
+    return runpy.run_path(str(path))["RULES"] if path.exists() else {}
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not THREADS.is_dir(), reason=f"no corpus at {THREADS} (set IBREADY_CORPUS)")
+def test_threads_are_answered_by_the_rules_beside_them(capsys: pytest.CaptureFixture[str]) -> None:
+    right, green, accused = [], [], []
+    for name, (kind, needed, never) in _rules().items():
+        status, said = pasted.answer(capsys, THREADS / f"{name}.txt")
+        if kind == "H":
+            fits = status in (0, 3) and "FAIL" not in said
+            accused += [] if fits else [name]
+        else:
+            green += [name] if status == 0 else []
+            has = [re.search(words, said, re.IGNORECASE | re.DOTALL) is not None for words in (*needed, *never)]
+            fits = status != 0 and has == [True] * len(needed) + [False] * len(never)
+        right += [name] if fits else []
+    assert (green, accused) == ([], [])
+    assert len(right) >= RIGHT, sorted(set(_rules()) - set(right))
