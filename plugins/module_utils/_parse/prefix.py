@@ -79,10 +79,12 @@ _KINDS = (
 )
 # An editor's or grep's numbers of lines; srun's are of ranks, and have a colon and a blank.
 _NUMBERED = re.compile(r"() {0,6}\d{1,7}(?: |:)?(?=\[ {0,6}\d{1,8}\.\d{6}\])")
+_TIME_OF_KERNEL = re.compile(_TIME.pattern + r"(?=\[ {0,8}\d)")
 _OF = {
     "dmesg": (
         *_TAGGED,
         _Kind(_NUMBERED, least=2),
+        _Kind(_TIME_OF_KERNEL, least=2),
         _Kind(_PDSH_OF_KERNEL, least=2, is_who=_is_host),
         _Kind(_SRUN_OF_KERNEL, least=2),
     ),

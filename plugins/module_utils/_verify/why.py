@@ -22,7 +22,7 @@ from .._ground import check as model
 from .._ground.bound import Bound
 from .._ground.check import Check
 from .._ground.text import ParseError, printable
-from .._parse import flight_recorder, names, prefix, used_lines
+from .._parse import flight_recorder, layers, names, prefix, used_lines
 from .._parse._times import Times
 from .._slow import settings
 from .._slow.kinds import COMMUNICATION_BOUND
@@ -48,6 +48,8 @@ _RECORDER, _END = "flight_recorder", "job_end"
 _WATCHDOG = "Watchdog caught collective operation timeout"
 # How a pickle of the protocols from 2 on begins.
 _PICKLE = b"\x80"
+# What Windows saves as text begins with these.
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "zstd", b"BZh": "bzip2"}
 _OF_JOBS = {
     *(
@@ -128,7 +130,7 @@ class Heard:
             self.unread.append(f"{label}: it is packed ({packed}); next: unpack it, and give what is in it")
             return
         if not data.startswith(_PICKLE):
-            self.take(label, data.decode("utf-8", "replace"))
+            self.take(label, data.decode("utf-16" if data[:2] in _UTF_16 else "utf-8", "replace"))
             return
         try:
             recorded = flight_recorder.parse_bytes(data)
@@ -142,7 +144,7 @@ class Heard:
         if not text.strip():
             self.unread.append(f"{label}: it is empty")
             return
-        told = pieces(text)
+        told = pieces(layers.undone(text))
         # The first stands before every prompt.
         if len(told) > _MOST_PROMPTS + 1:
             self._left_out(label, f"{len(told) - 1:,} prompts, and the first {_MOST_PROMPTS:,}")
@@ -152,6 +154,7 @@ class Heard:
 
     def _piece(self, label: str, of: Piece, again: int) -> None:
         """Read a piece as the tool's whose it is, then what of it this tool did not use."""
+        of = replace(of, lines=layers.undone(of.text).splitlines(keepends=True))
         host, command, piece = of.host, of.tool, of.text
         failed = last_words(piece)
         guessed = dict.fromkeys(

@@ -21,6 +21,7 @@ NO_TOOL = {
         "dcb",
         "gid",
         "gpu_use",
+        "layers",
         "leaves",
         "link_events",
         "modules_dep",
