@@ -205,13 +205,15 @@ class Heard:
         lines = piece.splitlines(keepends=True)
         used: set[int] = set()
         within: set[int] = set()
+        troubled: set[str] = set()
         for tool in taken:
             looked, fault = _judged(tool, piece)
+            troubled.update([tool] if fault else ())
             mine = used_lines.used(tool, lines, fault) if looked else set()
             used |= mine
             within.update(range(min(mine, default=0), max(mine, default=0)))
         every = [at for at, line in enumerate(lines) if at not in used and line.strip() and not is_frame(line)]
-        left = self._others(label, of, lines, every, list(taken))
+        left = self._others(label, of, lines, every, list(taken), troubled)
         read = bool(taken) or len(left) < len(every)
         # Between a tool's own lines stand its heads and rules, and whatever it says besides.
         left = [at for at in left if at not in within or used_lines.fails(lines[at])]
@@ -220,8 +222,13 @@ class Heard:
         self.doubts += list(told.values())
         return read
 
-    def _others(self, label: str, of: Piece, lines: Sequence[str], left: list[int], taken: list[str]) -> list[int]:
-        """Read what is left as texts of tools that are not yet ``taken``, then line by line; the numbers that stay."""
+    def _others(
+        self, label: str, of: Piece, lines: Sequence[str], left: list[int], taken: list[str], troubled: set[str]
+    ) -> list[int]:
+        """Read what is left as texts of tools that are not yet ``taken``, then line by line; the numbers that stay.
+
+        ``troubled``: tools whose text tells what is wrong, so that a complaint of theirs only repeats it.
+        """
         text = [lines[at] for at in left]
         for tool in names.guess("".join(text)) if taken else ():
             mine = used_lines.used(tool, text, _judged(tool, "".join(text))[1]) if tool not in taken else set()
@@ -235,14 +242,14 @@ class Heard:
                 self._put(part.who or of.host, label, tool, part.text)
                 own = mine.union(number for number in span if not used_lines.fails(text[number]))
                 rest = [at for number, at in enumerate(left) if number not in own]
-                return self._others(label, of, lines, rest, [*taken, tool])
+                return self._others(label, of, lines, rest, [*taken, tool], troubled)
         told: dict[str, str] = {}
         for at in left:
             wording = used_lines.shape(lines[at])
             if wording not in told and len(told) < used_lines.WORDINGS and used_lines.fails(lines[at]):
                 told[wording] = _complains(lines[at], of.tool)
         whose = {at: told.get(used_lines.shape(lines[at]), "") for at in left}
-        for tool in dict.fromkeys(filter(None, whose.values())):
+        for tool in dict.fromkeys(tool for tool in whose.values() if tool not in {"", *troubled}):
             self._put(of.host, label, tool, "".join(lines[at] for at in left if whose[at] == tool))
         return [at for at in left if not whose[at]]
 
