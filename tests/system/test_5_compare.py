@@ -2,7 +2,7 @@
 """Comparing and doing agree: what drifts on a host is told of its role, exactly where that role would change it.
 
 Each round plants other drifts on each node, at most one of each role, most of them made from what is wanted of the
-host, and asks both roads. A file is spoilt in a way of its own; `./run test all` spoils each in every way.
+host, and asks both roads. A file is spoilt in a way of its own, for all are compared by the same function.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests import cases
 from tests.system.conftest import Box, said
 
 pytestmark = pytest.mark.thorough
@@ -60,8 +59,8 @@ def planted() -> Iterator[Drift]:
     for at, (path, role) in enumerate(FILES.items()):
         # A line of somebody else's in nccl.conf is left to them.
         ways = [kind for kind in SPOILT if (path, kind) != ("/etc/nccl.conf", "changed")]
-        for kind in ways if cases.ALL else [ways[at % len(ways)]]:
-            yield Drift(f"{path} {kind}", role, SPOILT[kind].replace("{}", path))
+        kind = ways[at % len(ways)]
+        yield Drift(f"{path} {kind}", role, SPOILT[kind].replace("{}", path))
     yield Drift(
         "a line of nccl.conf", "nccl", "sed -i 's/^NCCL_SOCKET_IFNAME=.*/NCCL_SOCKET_IFNAME=lo/' /etc/nccl.conf"
     )

@@ -14,7 +14,12 @@ from .._ground.bound import Bound
 STEPS: Bound = 5
 LONGEST: Bound = 2 << 20
 # What Chinese input methods put for ASCII's, and what word processors do.
-_FULL: dict[int, int | str] = {**{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}, 0x3000: " ", 0x201C: '"', 0x201D: '"'}
+_FULL: dict[int, int | str] = {
+    **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
+    0x3000: " ",
+    0x201C: '"',
+    0x201D: '"',
+}
 _FULL.update({0x2018: "'", 0x2019: "'"})
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|nbsp|apos|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
 # Where Ansible's results and containers' logs have what was printed; stderr stands beside stdout.
