@@ -361,12 +361,28 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
         of_job = {"job": dataclasses.asdict(job)} if job is not None else {}
         print(
             json.dumps(
-                {"hosts": shown, **of_job, "unread": heard.unread, "doubts": heard.doubts, "left": heard.left}, indent=1
+                {
+                    "hosts": shown,
+                    **of_job,
+                    "failed": [one.told for one in heard.failed],
+                    "unread": heard.unread,
+                    "doubts": heard.doubts,
+                    "left": heard.left,
+                },
+                indent=1,
             )
         )
     else:
         told = [*(_of_job(job) if job is not None else ())]
-        told += [line for host in hosts if job is None or not host.quiet for line in _of_host(host)]
+        failed = [f"{_model.FAIL.upper():7} {one.told}" for one in heard.failed[:_MOST_TOLD]]
+        if len(heard.failed) > _MOST_TOLD:
+            failed.append(f"{_model.FAIL.upper():7} and {len(heard.failed) - _MOST_TOLD} more of them: --json has all")
+        # What a program says failed because of what a host shows to be wrong.
+        besides = bool(heard.failed or heard.doubts)
+        wrong = any(host.bad or host.told for host in hosts)
+        told += [] if wrong else failed
+        told += [line for host in hosts if job is None or not host.quiet for line in _of_host(host, besides=besides)]
+        told += failed if wrong else []
         told += _of_rest(heard)
         if job is None and any("nccl_log" in host.read for host in hosts) and not any(host.bad for host in hosts):
             told.append(
@@ -384,8 +400,8 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
     return STATUS[why.verdict(hosts, heard, job)]
 
 
-def _of_host(host: Host) -> Iterator[str]:
-    """What its texts say, what is wrong, and what to ask next."""
+def _of_host(host: Host, *, besides: bool) -> Iterator[str]:
+    """What its texts say, what is wrong, and what to ask next; ``besides``: whether a program tells of a failure."""
     from .._verify import fold
 
     yield f"{host.name or 'the host'}: read {', '.join(host.read)}"
@@ -402,7 +418,7 @@ def _of_host(host: Host) -> Iterator[str]:
     yield from (f"  {check.result.upper():7} {_model.sentence(check)}" for check in unsure[:_MOST_OPEN])
     if len(unsure) > _MOST_OPEN:
         yield f"  {_model.UNKNOWN.upper():7} and {len(unsure) - _MOST_OPEN} more of them: --json has all"
-    what = "else is" if host.bad or host.told else "is"
+    what = "else is" if host.bad or host.told or besides else "is"
     if host.open:
         yield f"  whether all {what} well is not known: {host.passed} checks pass, {len(host.open)} cannot tell"
     elif host.passed:

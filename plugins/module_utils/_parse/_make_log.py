@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from .._ground.text import printable
+from .failures import meaning
 
 _MOST, _LONGEST = 3, 240
 # Where DKMS builds, which stands before every name.
@@ -16,38 +17,8 @@ _ERROR = re.compile(
 )
 # A line of a compiler's command has these words among its options.
 _COMMAND = re.compile(r" -W| -D__KERNEL__")
-_UNFIT = re.compile(
-    r"too (?:few|many) arguments to function|implicit declaration of function|has no member named|incompatible pointer"
-    r"|passing argument \d+ of|conflicting types for|undeclared|unknown type name|modpost: .{1,200}undefined!"
-    r"|GPL-incompatible module|No such file or directory"
-)
 # DKMS begins its log before anything else.
 _EMPTY = ("its log is empty, as where the disk is full", "free some space below /var/lib/dkms")
-_MEANS = (
-    (re.compile(r"No space left on device"), "the disk is full", "free some space on it"),
-    (
-        re.compile(r"\b(?:gcc|cc|clang|make|ld)\S{0,12}: (?:command )?not found|unrecognized command-line option"),
-        "the compiler that this kernel was built with is not there, or is another one",
-        "install the compiler that /proc/version names",
-    ),
-    (
-        re.compile(r"Killed signal terminated program|Cannot allocate memory|virtual memory exhausted"),
-        "the compiler ran out of memory",
-        "build with fewer jobs, or more memory",
-    ),
-    (
-        re.compile(
-            r"No rule to make target|generated/\S{1,80}: No such file|headers .{0,60}(?:not found|cannot be found)"
-        ),
-        "the kernel's headers are not whole",
-        "install the package of the kernel's headers again",
-    ),
-    (
-        _UNFIT,
-        "the module's source does not fit this kernel, which has other functions",
-        "install a newer release of the module's package, or boot an older kernel",
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -71,7 +42,5 @@ def parse(text: str) -> Failure:
                 told.append(plain)
     more = [f"and {len(told) - _MOST} more lines of errors"] if len(told) > _MOST else []
     first = (*told[:_MOST], *more)
-    for pattern, cause, following in _MEANS:
-        if any(pattern.search(line) for line in told):
-            return Failure(first, cause, following)
-    return Failure(first)
+    known = (known for line in told if (known := meaning("compiler", "", line))[0])
+    return Failure(first, *next(known, ("", "")))

@@ -26,7 +26,7 @@ _WORK = re.compile(
 )
 # `Last enqueued NCCL work: 12, last completed NCCL work: 12`; a group that did nothing has -1.
 _LAST = re.compile(r"[Ll]ast enqueued (?:NCCL )?work: (-?\d{1,12}), last completed (?:NCCL )?work: (-?\d{1,12})")
-_TIMEOUT = "due to a collective timeout"
+_TIMEOUT, _ITS_OWN = "due to a collective timeout", "from this local rank"
 _BEGINS = re.compile(r"\brank (\d{1,7}) nranks (\d{1,7})\b.{0,300}\bInit START")
 # From so many ranks on a gap in their numbers is a rank that tells nothing; more than this no job has.
 _SOME, _MOST = 4, 1 << 17
@@ -64,7 +64,8 @@ class Watchdog:
             self._waits(rank, int(work.group(1) or -1), name, int(work.group(3) or 0))
         if group in ("", "0") or about == _WHOLE[0]:
             self._whole.add(group)
-        if last is not None:
+        # Whose own time was over, in a group that the line does not name, tells the counts of the whole job's.
+        if last is not None and not (_ITS_OWN in text and last.group(1) == last.group(2)):
             self._last(rank, group, int(last.group(1)), int(last.group(2)), _TIMEOUT in text)
 
     def _waits(self, rank: str, number: int, name: str, elements: int) -> None:
@@ -103,11 +104,21 @@ class Watchdog:
     def waiting(self) -> tuple[Waiting, ...]:
         """Of the group that is the whole job, with all its ranks: as many as NCCL said, or up to the highest that
         tells, where most up to there do."""
-        told = {each.rank for each in self._found.values() if each.group in self._whole}
+        found = [self._of_group(each) for each in self._found.values()]
+        told = {each.rank for each in found if each.group in self._whole}
         highest = max(map(int, told), default=-1) + 1
         ranks = max(self._most, highest if highest >= _SOME and 2 * len(told) > highest else 0)
         members = tuple(map(str, range(ranks))) if len(told) < ranks <= _MOST else ()
         return tuple(
-            replace(each, members=members) if members and each.group in self._whole else each
-            for each in self._found.values()
+            replace(each, members=members) if members and each.group in self._whole else each for each in found
         )
+
+    def _of_group(self, each: Waiting) -> Waiting:
+        """Without a line of its group a rank waits in that of others with its operation, size and number."""
+        number = self._work.get(each.rank, (-1, "", 0))[0]
+        same = (
+            one
+            for one in self._found.values()
+            if one.group and (one.operation, one.elements, one.sequence) == (each.operation, each.elements, number)
+        )
+        return each if each.group else replace(next(same, each), rank=each.rank)

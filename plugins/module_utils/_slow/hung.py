@@ -239,9 +239,16 @@ def _by_records(name: str, records: Sequence[Waiting], everyone: frozenset[str],
     if len(here) == 1:
         text = f"{capital(_ranks(here, where))} waits in {what}, and no other rank tells of it."
         return _with(group, TOGETHER, [], text)
+    if last < 0:
+        text = (
+            f"{words.many(len(here), 'rank')} wait in {what}. No line names their group, so that nobody can tell "
+            "whether one is behind: TORCH_NCCL_TRACE_BUFFER_SIZE=2000 has PyTorch record it."
+        )
+        return _with(group, TOGETHER, [], text)
+    who, others = ("none is", "") if everyone else ("none of these is", "a rank that tells nothing, ")
     text = (
-        f"All {words.many(len(here), 'rank')} that tell of it wait in {what}, and none is behind: "
-        "the network between them, or a peer that died without a word."
+        f"All {words.many(len(here), 'rank')} that tell of it wait in {what}, and {who} behind: "
+        f"{others}the network between them, or a peer that died without a word."
     )
     return _with(group, TOGETHER, [], text)
 

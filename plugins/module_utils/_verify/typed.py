@@ -17,15 +17,6 @@ _BARE = re.compile(rf"[\w./-]{{2,120}} [\w./:=-]{{1,80}}(?: {_ARG}){{0,8}}")
 _BARE_SECOND = re.compile(r"-{1,2}\w|nvlink\b|topo\b|status\b|diag\b|health\b|show\b|link\b")
 # What Markdown and HTML put around a text, and terminals before it.
 _FRAME = re.compile(r" {0,8}(?:(?:`{3,}|~{3,})[\w+-]{0,20}|</?(?:pre|code|details|summary|br)\s?/?>){1,3}\s*")
-# The words that perftest and the pingpongs of libibverbs end with where they fail, and no other tool.
-_LAST_WORDS = (
-    (
-        re.compile(r"^ {0,8}(?:Failed to modify QP \d|Unable to Connect the HCA's through the link)", re.MULTILINE),
-        "perftest",
-    ),
-    (re.compile(r"^ {0,8}Couldn't (?:read|write|connect to) remote (?:address|QP)", re.MULTILINE), "rc_pingpong"),
-)
-_SHORT = 20_000
 _LAUNCHERS = ("sudo", "time", "timeout", "watch", "ibsim-run")
 _TOOLS: dict[tuple[str, ...], str] = {
     **{command.argv: name for name, command in COMMANDS.items()},
@@ -108,13 +99,6 @@ def pieces(text: str) -> list[Piece]:
 
 def _is_tool(words: str | None) -> bool:
     return words is not None and words.split()[0].rpartition("/")[2] in _TYPED
-
-
-def last_words(text: str) -> str:
-    """The tool that says with these words that it failed, and shows no result; "" of any other text."""
-    if "#bytes" in text or len(text) > _SHORT:
-        return ""
-    return next((tool for words, tool in _LAST_WORDS if words.search(text)), "")
 
 
 def is_frame(line: str) -> bool:

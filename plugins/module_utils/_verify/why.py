@@ -22,7 +22,7 @@ from .._ground import check as model
 from .._ground.bound import Bound
 from .._ground.check import Check
 from .._ground.text import ParseError, printable
-from .._parse import flight_recorder, layers, names, prefix, used_lines
+from .._parse import failures, flight_recorder, layers, names, prefix, used_lines
 from .._parse._times import Times
 from .._slow import settings
 from .._slow.kinds import COMMUNICATION_BOUND
@@ -31,7 +31,7 @@ from .catalog import CATALOG
 from .fold import Line, folded
 from .said import said
 from .slow import Job
-from .typed import Piece, is_frame, last_words, pieces
+from .typed import Piece, is_frame, pieces
 from .verify import AREAS, verify
 
 # Containers are started, and not pasted.
@@ -113,13 +113,14 @@ class Host:
 @dataclass
 class Heard:
     """``texts``: by host and tool. ``unread``: what is no text of a tool that is known. ``times``: by
-    file, of a job's steps; ``settings``: what the job was told. ``left``: lines that no tool used; ``doubts``: those
-    that tell of a failure, one of each wording."""
+    file, of a job's steps; ``settings``: what the job was told. ``failed``: what was read by its form. ``left``: lines
+    that nobody read; ``doubts``: those that tell of a failure, one of each wording."""
 
     texts: dict[str, dict[str, str]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     times: list[tuple[str, Times]] = field(default_factory=list)
     settings: settings.Settings = field(default_factory=settings.Settings)
+    failed: list[failures.Failed] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
 
@@ -156,11 +157,10 @@ class Heard:
         """Read a piece as the tool's whose it is, then what of it this tool did not use."""
         of = replace(of, lines=layers.undone(of.text).splitlines(keepends=True))
         host, command, piece = of.host, of.tool, of.text
-        failed = last_words(piece)
         guessed = dict.fromkeys(
             (*_by_command(command, piece), *_job_before_end(_sure(names.guess(piece), piece, command)))
         )
-        tool, *others = guessed if guessed and not failed else ("",)
+        tool, *others = guessed or ("",)
         if not tool and settings.settings(piece).framework:
             self.settings = settings.merged(self.settings, settings.settings(piece))
             return
@@ -194,7 +194,7 @@ class Heard:
                 self._put(part.who or host, label, steps, part.text)
                 self._time(part.who or host, label, steps, part.text)
         if not self._rest(label, of, dict.fromkeys(taken)):
-            self.unread.append(f"{label}: {_why_unread(failed or command, piece)}")
+            self.unread.append(f"{label}: {_why_unread(command, piece)}")
 
     def _rest(self, label: str, of: Piece, taken: Iterable[str]) -> bool:
         """What no tool used: another tool's text, a complaint among others' lines, or told as it is.
@@ -205,29 +205,37 @@ class Heard:
         lines = piece.splitlines(keepends=True)
         used: set[int] = set()
         within: set[int] = set()
-        troubled: set[str] = set()
+        faulty: dict[str, bool] = {}
         for tool in taken:
             looked, fault = _judged(tool, piece)
-            troubled.update([tool] if fault else ())
+            faulty[tool] = fault
             mine = used_lines.used(tool, lines, fault) if looked else set()
             used |= mine
             within.update(range(min(mine, default=0), max(mine, default=0)))
         every = [at for at, line in enumerate(lines) if at not in used and line.strip() and not is_frame(line)]
-        left = self._others(label, of, lines, every, list(taken), troubled)
+        left = self._others(label, of, lines, every, faulty)
         read = bool(taken) or len(left) < len(every)
         # Between a tool's own lines stand its heads and rules, and whatever it says besides.
-        left = [at for at in left if at not in within or used_lines.fails(lines[at])]
-        self.left += [lines[at].strip() for at in left] if read else []
-        told = {used_lines.shape(line): line for line in (lines[at].strip() for at in left) if used_lines.fails(line)}
-        self.doubts += list(told.values())
-        return read
+        rest = "".join(lines[at] for at in left if at not in within or used_lines.fails(lines[at]))
+        plain = [line.strip("\n") for part in prefix.parts("", rest) for line in part.text.splitlines()]
+        asked = plain
+        if len(plain) > failures.LINES:
+            wordings = {used_lines.shape(line): line for line in plain if used_lines.fails(line)}
+            asked = list(wordings.values())[: failures.LINES]
+        found = failures.read(asked)
+        self.failed += [one if one.tool else replace(one, tool=of.words.partition(" ")[0]) for one in found]
+        known = {asked[at] for one in found for at in one.lines}
+        unread = [line.strip() for line in plain if line not in known and line.strip()]
+        self.left += unread if read or found else []
+        self.doubts += list({used_lines.shape(line): line for line in unread if used_lines.fails(line)}.values())
+        return read or bool(found)
 
     def _others(
-        self, label: str, of: Piece, lines: Sequence[str], left: list[int], taken: list[str], troubled: set[str]
+        self, label: str, of: Piece, lines: Sequence[str], left: list[int], taken: Mapping[str, bool]
     ) -> list[int]:
         """Read what is left as texts of tools that are not yet ``taken``, then line by line; the numbers that stay.
 
-        ``troubled``: tools whose text tells what is wrong, so that a complaint of theirs only repeats it.
+        ``taken``: whether something is wrong by what was read of each.
         """
         text = [lines[at] for at in left]
         for tool in names.guess("".join(text)) if taken else ():
@@ -242,14 +250,15 @@ class Heard:
                 self._put(part.who or of.host, label, tool, part.text)
                 own = mine.union(number for number in span if not used_lines.fails(text[number]))
                 rest = [at for number, at in enumerate(left) if number not in own]
-                return self._others(label, of, lines, rest, [*taken, tool], troubled)
+                return self._others(label, of, lines, rest, {**taken, tool: fault})
         told: dict[str, str] = {}
         for at in left:
             wording = used_lines.shape(lines[at])
             if wording not in told and len(told) < used_lines.WORDINGS and used_lines.fails(lines[at]):
                 told[wording] = _complains(lines[at], of.tool)
         whose = {at: told.get(used_lines.shape(lines[at]), "") for at in left}
-        for tool in dict.fromkeys(tool for tool in whose.values() if tool not in {"", *troubled}):
+        # Where a tool's own text tells of a failure, its words for what follows are no other host's.
+        for tool in dict.fromkeys(tool for tool in whose.values() if tool and not taken.get(tool)):
             self._put(of.host, label, tool, "".join(lines[at] for at in left if whose[at] == tool))
         return [at for at in left if not whose[at]]
 
@@ -419,10 +428,10 @@ def _alone(host: Host, heard: Heard, expect: Expectations) -> Iterable[tuple[str
 
 def verdict(hosts: Sequence[Host], heard: Heard, of: Job | None = None) -> str:
     """By what is wrong; unknown where a text was not read, or says too little for any check. ``of``: the job."""
-    failures = [check for host in hosts for check in host.checks if check.result == model.FAIL]
-    if failures:
-        return model.verdict(failures)
-    if any(host.told for host in hosts) or (of is not None and of.stuck):
+    failing = [check for host in hosts for check in host.checks if check.result == model.FAIL]
+    if failing and not heard.failed:
+        return model.verdict(failing)
+    if heard.failed or any(host.told for host in hosts) or (of is not None and of.stuck):
         return model.NOT_READY
     if of is not None and of.late:
         return model.DEGRADED

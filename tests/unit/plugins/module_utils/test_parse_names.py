@@ -19,6 +19,7 @@ NO_TOOL = {
         "beegfs_conf",
         "cpu_list",
         "dcb",
+        "failures",
         "gid",
         "gpu_use",
         "layers",

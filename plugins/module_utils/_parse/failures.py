@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read failures by the form in which programs tell them, whatever they say: who failed, in which words, of what."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Iterator, Sequence
+
+from .._data import failure_forms
+from .._data.package_failures import FAILURES
+from .._ground.bound import Bound
+from .._ground.text import printable
+from .used_lines import shape
+
+# Of more lines one of each wording is looked at.
+LINES: Bound = 2000
+_LINE, _SHOWN, _BELOW = 4000, 240, 5
+_FORMS = [(form, re.compile(form.pattern), re.compile(form.below)) for form in failure_forms.FORMS]
+_CAUSES = [(cause, re.compile(cause.pattern)) for cause in failure_forms.CAUSES]
+_OF = {kind: [re.compile(pattern) for pattern in patterns] for kind, patterns in failure_forms.OF.items()}
+# What says nothing without the words before it.
+_BARE = re.compile(
+    r"(?i)(?:no such file|not found|executable file not found|permission denied|exit status|protocol not"
+    r"|connection refused|invalid argument|.{0,24}$)"
+)
+
+
+@dataclass(frozen=True)
+class Failed:
+    """``form``: of failure_forms.yml. ``tool``: who says it, "" where no line tells. ``words``: as it says them.
+    ``of``: what it is about: a package, a module and kernel, a unit. ``lines``: numbers from 0."""
+
+    form: str
+    tool: str
+    words: str
+    of: str = ""
+    lines: tuple[int, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """In one line: the words, what they mean where that is known, and the next step."""
+        who = f"{self.tool or 'a program'}{f' ({self.of})' if self.of else ''} says '{self.words}'"
+        means, remedy = meaning(self.form, self.tool, self.words)
+        return f"{who}; likely cause: {means}; next: {remedy}" if means else who
+
+
+def meaning(form: str, tool: str, words: str) -> tuple[str, str]:
+    """What a failure means and the next step, by the rows of its form and tool; empty where no row knows it."""
+    for cause, pattern in _CAUSES:
+        if cause.form == form and cause.tool in ("", tool) and pattern.search(words):
+            return cause.means, cause.remedy
+    for failure in FAILURES if form == "package" else ():
+        if re.search("|".join(failure.patterns), words):
+            return failure.cause, failure.following.replace("{held}", "NAMES")
+    return "", ""
+
+
+def read(lines: Sequence[str]) -> list[Failed]:
+    """The failures that these lines tell, each wording once, what is the cause of others first."""
+    found: dict[tuple[str, str], Failed] = {}
+    taken: set[int] = set()
+    for at, line in enumerate(lines):
+        one = _failed(at, line.rstrip()[:_LINE], lines) if at not in taken else None
+        if one is not None:
+            taken.update(one.lines)
+            same = found.setdefault((one.tool, shape(one.words)), one)
+            found[one.tool, shape(one.words)] = replace(same, lines=(*dict.fromkeys((*same.lines, *one.lines)),))
+    order = {form: number for number, form in enumerate(failure_forms.ORDER)}
+    told = sorted(found.values(), key=lambda one: order[one.form])
+    built = ", ".join(_built(lines)) if any(one.form in ("compiler", "build") for one in told) else ""
+    return [replace(one, of=built or one.of) if one.form in ("compiler", "build") else one for one in told]
+
+
+def _failed(at: int, line: str, lines: Sequence[str]) -> Failed | None:
+    """The failure that begins in this line."""
+    for form, pattern, below in _FORMS:
+        match = pattern.search(line)
+        if match is None or any(words in line for words in form.unless):
+            continue
+        under = _under(at, lines, below) if form.below else []
+        groups = match.groupdict()
+        words = " ".join([groups.get("words") or "", *(lines[number].strip() for number in under)]).strip()
+        words = innermost(words) if form.nested else words or line.strip()
+        tool = match.expand(form.tool) if match.groups("") else form.tool
+        return Failed(form.form, tool, printable(" ".join(words.split()), _SHOWN), groups.get("of") or "", (at, *under))
+    return None
+
+
+def _under(at: int, lines: Sequence[str], below: re.Pattern[str]) -> list[int]:
+    """The lines right below that belong to it."""
+    found = []
+    for number in range(at + 1, min(at + 1 + _BELOW, len(lines))):
+        if not below.search(lines[number]):
+            break
+        found.append(number)
+    return found
+
+
+def _built(lines: Sequence[str]) -> Iterator[str]:
+    """The module and the kernel that a build was of."""
+    for kind, patterns in _OF.items():
+        told = (match[1] for pattern in patterns for line in lines if (match := pattern.search(line)))
+        for name in told:
+            yield name if kind == "module" else f"{kind} {name}"
+            break
+
+
+def innermost(words: str) -> str:
+    """Of messages that stand in each other the last that says something."""
+    words = re.sub(r"\\+[n\"]+", " ", words)
+    own = re.search(r"nvidia-container-(?:cli|runtime)[\w.]{0,20}: .+", words)
+    words = re.sub(r"(?:: ?unknown|[\s\":.])+$", "", own[0] if own else words)
+    *outer, inner = words.split(": ")
+    for part in reversed(outer):
+        if own is None and (len(inner) > 60 or (len(inner) > 25 and not _BARE.match(inner))):
+            break
+        inner = f"{part}: {inner}"
+    return inner

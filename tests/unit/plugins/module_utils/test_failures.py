@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Failures are read by the form in which programs tell them; what they mean, by rows of that form and tool alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from ansible_collections.ibready.cluster.plugins.module_utils._data import failure_forms
+from ansible_collections.ibready.cluster.plugins.module_utils._data.failure_forms import CAUSES, FORMS, Cause
+from ansible_collections.ibready.cluster.plugins.module_utils._parse import failures
+from tests.unit import pasted
+
+# A text, and of its first failure the form, the tool, what it is of, and words.
+TOLD = [
+    (
+        "The following packages have unmet dependencies:\n"
+        " nvidia-fs-dkms : Depends: linux-modules-extra-5.15.0-130 but it is not installable\n"
+        "E: Unable to correct problems, you have held broken packages.\n",
+        ("package", "apt", "nvidia-fs-dkms", "Depends: linux-modules-extra-5.15.0-130 but it is not installable"),
+    ),
+    (
+        "Error: \n Problem: conflicting requests\n"
+        "  - nothing provides dkms >= 3.1.8 needed by kmod-nvidia-1.2.noarch from cuda-rhel9\n",
+        ("package", "dnf", "kmod-nvidia-1.2.noarch", "nothing provides dkms >= 3.1.8 needed by"),
+    ),
+    (
+        "Error: Package: ucx-ib-1.9.0-1.el7.x86_64 (/ucx-ib-1.9.0-1.el7.x86_64)\n"
+        "           Requires: libibverbs.so.1(MLX5_1.0)(64bit)\n           Installed: libibverbs-41\n",
+        ("package", "yum", "ucx-ib-1.9.0-1.el7.x86_64", "Requires: libibverbs.so.1"),
+    ),
+    (
+        "dpkg: error processing package drbd-dkms (--configure):\n"
+        " installed drbd-dkms package post-installation script subprocess returned error exit status 10\n"
+        "Error! Bad return status for module build on kernel: 6.14.0-28-generic (x86_64)\n"
+        "Consult /var/lib/dkms/drbd/9.2.8/build/make.log for more information.\n",
+        ("build", "dkms", "drbd/9.2.8, kernel 6.14.0-28-generic", "Bad return status for module build on kernel"),
+    ),
+    (
+        "make[2]: *** [scripts/Makefile.build:203: nv-mmap.o] Error 1\n"
+        "/tmp/x/nv-mmap.c:12:5: error: too few arguments to function 'f'\n",
+        ("compiler", "the compiler", "", "/tmp/x/nv-mmap.c:12:5: error: too few arguments to function 'f'"),
+    ),
+    (
+        pasted.FAILING["container"][1],
+        ("hook", "nvidia-container-cli", "", "initialization error: nvml error: driver not loaded"),
+    ),
+    (
+        "docker: Error response from daemon: failed to create task for container: failed to create shim task: "
+        "OCI runtime create failed: could not apply required modification to OCI specification: error modifying OCI "
+        "spec: failed to inject CDI devices: unresolvable CDI devices nvidia.com/gpu=all: unknown.\n",
+        ("engine", "docker", "", "failed to inject CDI devices: unresolvable CDI devices nvidia.com/gpu=all"),
+    ),
+    (
+        "slurmstepd: error: pyxis: container start failed with error code: 1\n"
+        "slurmstepd: error: pyxis: [ERROR] Command not found: nvidia-container-cli, see https://x\n"
+        "slurmstepd: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1\n",
+        ("launcher", "pyxis", "", "Command not found: nvidia-container-cli"),
+    ),
+    (
+        "Job for openibd.service failed because the control process exited with error code.\n",
+        ("unit", "systemd", "openibd.service", "failed because the control process exited"),
+    ),
+    (pasted.FAILING["UCX"][1], ("program", "UCX", "", "ibv_create_cq(cqe=4096) failed: Cannot allocate memory")),
+    (
+        "libibverbs: Warning: no userspace device-specific driver found for /sys/class/infiniband_verbs/uverbs0\n",
+        ("program", "libibverbs", "", "Warning: no userspace device-specific driver found"),
+    ),
+    (
+        'Traceback (most recent call last):\n  File "train.py", line 1\nRuntimeError: the loader broke\n'
+        "nvidia-ctk: symbol lookup error: nvidia-ctk: undefined symbol: nvmlDeviceGetMaxMigDeviceCount\n",
+        ("library", "nvidia-ctk", "", "symbol lookup error"),
+    ),
+]
+FINE = [
+    *pasted.HEALTHY.values(),
+    "libibverbs: Warning: couldn't load driver 'libhfi1verbs-rdmav34.so'\n",
+    "slurmstepd: error: *** STEP 12.0 ON node1 CANCELLED AT 2026-01-05T10:00:00 ***\n",
+    "pyxis: [INFO] Extracting squashfs filesystem, errors are ignored\n",
+]
+
+
+@pytest.mark.parametrize(("text", "told"), TOLD, ids=[told[1] for _text, told in TOLD])
+def test_who_failed_in_which_words_of_what(text: str, told: tuple[str, str, str, str]) -> None:
+    first = failures.read(text.splitlines())[0]
+    assert (first.form, first.tool, first.of) == told[:3]
+    assert told[3] in first.words
+
+
+@pytest.mark.parametrize("text", FINE)
+def test_what_is_no_failure_is_none(text: str) -> None:
+    assert failures.read(text.splitlines()) == []
+
+
+def test_what_is_the_cause_of_others_stands_first_and_a_wording_once() -> None:
+    text = "E: Sub-process /usr/bin/dpkg returned an error code (1)\n" + TOLD[3][0] + TOLD[4][0] * 2
+    assert [one.form for one in failures.read(text.splitlines())] == [
+        "compiler",
+        "build",
+        "build",
+        "package",
+        "package",
+    ]
+
+
+def test_a_failure_that_no_row_knows_is_quoted_without_a_cause() -> None:
+    (one,) = failures.read(["Job for slurmd.service failed because of sunspots."])
+    assert one.told == "systemd (slurmd.service) says 'failed because of sunspots.'"
+    known = failures.read(["Couldn't allocate MR"])[0].told
+    assert re.search("perftest says .*; likely cause: .*; next: .*nvidia_peermem", known)
+
+
+@pytest.mark.parametrize("row", CAUSES, ids=[f"{row.form} {row.tool} {row.pattern[:30]}" for row in CAUSES])
+def test_a_cause_is_proved_by_a_text_and_bound_to_its_form_and_tool(row: Cause) -> None:
+    assert row.form in failure_forms.ORDER
+    tool = row.tool or "any"
+    assert failures.meaning(row.form, tool, row.proof) == (row.means, row.remedy)
+    assert failures.meaning(row.form, tool, row.other) != (row.means, row.remedy)
+    others = [form for form in failure_forms.ORDER if form != row.form]
+    assert (row.means, row.remedy) not in [failures.meaning(form, tool, row.proof) for form in others]
+    if row.tool:
+        assert failures.meaning(row.form, "another", row.proof) != (row.means, row.remedy)
+
+
+def test_every_form_has_its_place_in_the_order() -> None:
+    assert {form.form for form in FORMS} <= set(failure_forms.ORDER)
+    assert {row.tool for row in CAUSES} <= {"", *(form.tool for form in FORMS)}
+
+
+def test_of_many_lines_one_of_each_wording_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(failures, "LINES", 2)
+    text = pasted.HEALTHY["lsmod"] + "something failed\nwhat failed\n" * 3 + "Couldn't allocate MR\n"
+    status, said = pasted.answer_to(capsys, tmp_path, text)
+    assert (status, "perftest" in said, "something failed" in said) == (3, False, True), said
+    monkeypatch.setattr(failures, "LINES", 3)
+    assert pasted.answer_to(capsys, tmp_path, text)[0] == 2
+
+
+@given(
+    st.text(max_size=400)
+    | st.lists(st.sampled_from([line for text, _told in TOLD for line in text.split()])).map(" ".join)
+)
+def test_no_text_breaks_it(text: str) -> None:
+    for one in failures.read(text.splitlines()):
+        assert one.words or one.tool
