@@ -11,7 +11,7 @@ from .._data import failure_forms
 from .._data.package_failures import FAILURES
 from .._ground.bound import Bound
 from .._ground.text import printable
-from .used_lines import shape
+from .used_lines import fails, shape
 
 # Of more lines one of each wording is looked at.
 LINES: Bound = 2000
@@ -24,6 +24,8 @@ _BARE = re.compile(
     r"(?i)(?:no such file|not found|executable file not found|permission denied|exit status|protocol not"
     r"|connection refused|invalid argument|.{0,24}$)"
 )
+# What engines put behind the last message.
+_TAIL = re.compile(r"(?:: ?unknown|[\s\":.])+$")
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def read(lines: Sequence[str]) -> list[Failed]:
             same = found.setdefault((one.tool, shape(one.words)), one)
             found[one.tool, shape(one.words)] = replace(same, lines=(*dict.fromkeys((*same.lines, *one.lines)),))
     order = {form: number for number, form in enumerate(failure_forms.ORDER)}
-    told = sorted(found.values(), key=lambda one: order[one.form])
+    told = sorted(found.values(), key=lambda one: (order[one.form], not one.of))
     built = ", ".join(_built(lines)) if any(one.form in ("compiler", "build") for one in told) else ""
     return [replace(one, of=built or one.of) if one.form in ("compiler", "build") else one for one in told]
 
@@ -81,7 +83,7 @@ def _failed(at: int, line: str, lines: Sequence[str]) -> Failed | None:
         under = _under(at, lines, below) if form.below else []
         groups = match.groupdict()
         words = " ".join([groups.get("words") or "", *(lines[number].strip() for number in under)]).strip()
-        words = innermost(words) if form.nested else words or line.strip()
+        words = innermost(words or line.strip()) if form.nested else _TAIL.sub("", words or line.strip())
         tool = match.expand(form.tool) if match.groups("") else form.tool
         return Failed(form.form, tool, printable(" ".join(words.split()), _SHOWN), groups.get("of") or "", (at, *under))
     return None
@@ -108,12 +110,9 @@ def _built(lines: Sequence[str]) -> Iterator[str]:
 
 def innermost(words: str) -> str:
     """Of messages that stand in each other the last that says something."""
-    words = re.sub(r"\\+[n\"]+", " ", words)
-    own = re.search(r"nvidia-container-(?:cli|runtime)[\w.]{0,20}: .+", words)
-    words = re.sub(r"(?:: ?unknown|[\s\":.])+$", "", own[0] if own else words)
-    *outer, inner = words.split(": ")
+    *outer, inner = _TAIL.sub("", re.sub(r"\\+[n\"]+", " ", words)).split(": ")
     for part in reversed(outer):
-        if own is None and (len(inner) > 60 or (len(inner) > 25 and not _BARE.match(inner))):
+        if fails(inner) and not _BARE.match(inner):
             break
         inner = f"{part}: {inner}"
     return inner

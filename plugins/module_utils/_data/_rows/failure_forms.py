@@ -28,10 +28,11 @@ FORMS: Any = (
     {'form': 'package', 'tool': 'yum', 'pattern': '(?:Error: )?Package: (?P<of>\\S+) \\(', 'below': '^\\s{4,}\\S'},
     {'form': 'package', 'tool': 'apt', 'pattern': '^\\s*(?:E|Err:\\d+): (?P<words>.+)'},
     {
-        'form': 'hook', 'tool': '\\1', 'pattern': '(?:^|[\\s\\]])(nvidia-container-(?:cli|runtime)(?:\\.\\w+)?): (?P<words>(?!command not found).+)',
-        'nested': True,
+        'form': 'library', 'tool': '\\1',
+        'pattern': '(?:^|/)([\\w.-]{2,60}): (?P<words>(?:symbol lookup error|error while loading shared libraries): .+)',
     },
-    {'form': 'hook', 'tool': 'nvidia-ctk', 'pattern': 'nvidia-ctk: (?P<words>.+)', 'nested': True},
+    {'form': 'hook', 'tool': '\\1', 'pattern': '(?:^|[\\s\\]])(nvidia-container-(?:cli|runtime)(?:\\.\\w+)?): (?P<words>(?!command not found).+)'},
+    {'form': 'hook', 'tool': 'nvidia-ctk', 'pattern': 'nvidia-ctk: (?P<words>.+)'},
     {
         'form': 'cluster', 'tool': 'Kubernetes',
         'pattern': '^\\s*Warning\\s+(?P<of>Failed\\w*|BackOff|Unhealthy)\\s+\\S+.{0,60}?(?:kubelet|scheduler)\\S*\\s+(?P<words>.+)', 'nested': True,
@@ -73,7 +74,8 @@ FORMS: Any = (
     {'form': 'program', 'tool': 'libibverbs', 'pattern': '^(?P<words>Failed to open device|No IB devices found)'},
     {'form': 'program', 'tool': 'opensm', 'pattern': '-> (?P<words>\\w{1,60}: ERR [0-9A-F]{4}: .+)'},
     {'form': 'program', 'tool': 'libfabric', 'pattern': '^libfabric:\\d+:.{0,80}?(?:warn|error)\\S{0,20}\\s*(?P<words>.*(?:fail|error|unable).*)'},
-    {'form': 'program', 'tool': 'infiniband-diags', 'pattern': '(?P<words>(?:ibpanic|iberror): .+|(?<=\\] )\\w{1,40}: .{0,80}(?:failed|No SM/SA).*)'},
+    {'form': 'program', 'tool': 'infiniband-diags', 'pattern': '(?P<words>(?:ibpanic|iberror): .+)'},
+    {'form': 'program', 'tool': 'infiniband-diags', 'pattern': 'ibwarn: \\[\\d+\\] (?P<words>\\w{1,40}: .{0,80}(?:failed|No SM/SA).*)'},
     {'form': 'program', 'tool': 'ibv_*_pingpong', 'pattern': "^(?P<words>Couldn't (?:read|write|connect to) remote (?:address|QP).*)"},
     {
         'form': 'program', 'tool': 'perftest',
@@ -82,17 +84,13 @@ FORMS: Any = (
     {'form': 'program', 'tool': 'ibstatus', 'pattern': 'Fatal error: +(?P<words>device .*)'},
     {'form': 'program', 'tool': 'CUDA', 'pattern': '(?P<words>Error \\d{1,3}: [a-z].{5,120}?)(?: \\(Triggered|$)'},
     {
-        'form': 'library', 'tool': '\\1',
-        'pattern': '(?:^|/)([\\w.-]{2,60}): (?P<words>(?:symbol lookup error|error while loading shared libraries): .+)',
-    },
-    {
         'form': 'line', 'tool': '\\1',
         'pattern': '(?:([\\w.-]{2,40})(?:\\[\\d+\\])?: )?.{0,60}level="?(?:error|fatal)"? .*?(?:msg|error)="(?P<words>.+?)"(?:$| )', 'nested': True,
     },
     {'form': 'line', 'tool': '', 'pattern': '^(?:ERRO|FATA)\\[\\d+\\] (?P<words>.+)', 'nested': True},
     {'form': 'line', 'tool': '', 'pattern': '^[EF]\\d{4} [\\d:.]+\\s+\\d+ (?P<of>\\S{1,80})\\] (?P<words>.+)', 'nested': True},
     {'form': 'line', 'tool': '', 'pattern': '^\\d{4}/\\d\\d/\\d\\d [\\d:]+ (?P<words>(?:[Ee]rror|[Ff]ailed|[Ff]atal|[Cc]annot).+)'},
-    {'form': 'traceback', 'tool': 'Python', 'pattern': '^\\W{0,4}(?P<of>(?:\\w{1,60}\\.){0,6}\\w{0,60}(?:Error|Exception)): (?P<words>.+)'},
+    {'form': 'traceback', 'tool': '', 'pattern': '^\\W{0,4}(?P<of>(?:\\w{1,60}\\.){0,6}(?:\\w{1,60}Error|\\w{0,60}Exception)): (?P<words>.+)'},
     {'form': 'traceback', 'tool': 'C++', 'pattern': '(?:exception with description|what\\(\\): )\\W{0,4}(?P<words>.+)'},
 )
 OF: Any = {

@@ -108,7 +108,7 @@ def test_what_is_the_cause_of_others_stands_first_and_a_wording_once() -> None:
 
 def test_a_failure_that_no_row_knows_is_quoted_without_a_cause() -> None:
     (one,) = failures.read(["Job for slurmd.service failed because of sunspots."])
-    assert one.told == "systemd (slurmd.service) says 'failed because of sunspots.'"
+    assert one.told == "systemd (slurmd.service) says 'failed because of sunspots'"
     known = failures.read(["Couldn't allocate MR"])[0].told
     assert re.search("perftest says .*; likely cause: .*; next: .*nvidia_peermem", known)
 
