@@ -26,8 +26,10 @@ _SOURCE = re.compile(r"\b(?:WARN|INFO|TRACE)\([\w |,]{0,80}\"")
 BARE = "BARE"
 # A second one on a line is a message that another process wrote into it.
 _ORIGIN = re.compile(r"(?<![\w.-])[A-Za-z0-9][\w.-]{0,253}:\d{1,10}:\d{1,10} \[-?\d{1,12}\] ")
-# A word in angle brackets stands where somebody hid the host's name.
-_PROCESS = re.compile(r"(?:^|[^\w.-])([A-Za-z0-9][\w.-]{0,253}|<[\w.:-]{1,80}>):(\d{1,10}):(\d{1,10})$")
+# A word in angle brackets, or dots before the name's end, stand where somebody hid the host's name.
+_PROCESS = re.compile(
+    r"(?:^|[^\w.-])([A-Za-z0-9][\w.-]{0,253}|\.{3}[\w-][\w.-]{0,250}|<[\w.:-]{1,80}>):(\d{1,10}):(\d{1,10})$"
+)
 _HIDDEN = re.compile(r"<[\w .:-]{1,80}>(?=:\d{1,10}:\d)")
 _NUMBERS = re.compile(r":\d{1,10}:\d{1,10}")
 # A host without a process; no logger's level, and no launcher's name of a rank.

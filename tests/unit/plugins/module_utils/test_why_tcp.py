@@ -212,6 +212,6 @@ def test_nothing_is_called_well_beside_what_its_text_leaves_open(
 
 def test_of_many_that_cannot_tell_the_rest_is_counted() -> None:
     checks = tuple(unknown("ib.port.state", f"mlx5_{number}/1", "no line tells") for number in range(7))
-    lines = list(program._of_host(why.Host("a", ("ibstat",), checks, open=checks)))
+    lines = list(program._of_host(why.Host("a", ("ibstat",), checks, open=checks), besides=False))
     assert [line for line in lines if "mlx5_4" in line] == []
     assert any("UNKNOWN and 3 more of them: --json has all" in line for line in lines)
