@@ -7,31 +7,32 @@ import re
 from typing import Sequence
 
 from ..._data.package_failures import FAILURES, Failure
+from ..._parse import failures as forms
 from .model import PackageError
 
-# A package whose dependencies are not met, as apt lists it.
-_LACKS = re.compile(r"^ *([a-z0-9][a-z0-9+.:-]*) : (?:Pre)?Depends:", re.MULTILINE)
+# What a package manager says of what it lacks.
+_LACKS = "Depends: "
 
 
 def following(failure: Failure, *texts: str) -> str:
     """What to do next; those that lack something, which mostly we hold, by their names."""
-    named = [name for text in texts for name in _LACKS.findall(text)]
+    named = [one.of for one in _told(*texts) if _LACKS in one.words and one.of]
     return failure.following.replace("{held}", " ".join(dict.fromkeys(named)) or "NAMES")
 
 
 def said(*texts: str) -> str:
-    """The lines that tell something, in one line of at most a thousand characters."""
-    lines = [line.strip() for text in texts for line in text.splitlines() if line.strip()]
-    telling = [
-        line
-        for above, line in zip(["", *lines], lines)
-        if line.startswith(("E: ", "W: ", "Err:", "Error", "dpkg: error", "error:", "Problem"))
-        # dpkg names the package, and says in the next line why.
-        or (above.startswith("dpkg: error") and above.endswith(":"))
-    ]
+    """What failed, or the last lines, in one line of at most a thousand characters."""
+    told = [one.words if one.of in one.words else f"{one.of}: {one.words}" for one in _told(*texts)]
     # The package manager repeats itself.
-    chosen = list(dict.fromkeys(telling or lines[-8:]))
-    return " ".join(chosen)[:1000]
+    return " | ".join(dict.fromkeys(told or _lines(*texts)[-8:]))[:1000]
+
+
+def _told(*texts: str) -> list[forms.Failed]:
+    return forms.read(_lines(*texts)[-forms.LINES :])
+
+
+def _lines(*texts: str) -> list[str]:
+    return [line for text in texts for line in text.splitlines() if line.strip()]
 
 
 def beside(error: PackageError, unread: Sequence[str]) -> PackageError:
@@ -71,10 +72,12 @@ def explain(*texts: str, doing: str, changed: bool = False) -> PackageError:
         return PackageError(
             failure.kind, f"{doing} failed: {failure.cause}", following(failure, *texts), said(*texts), changed=changed
         )
+    known = (forms.meaning(one.form, one.tool, one.words) for one in _told(*texts))
+    cause, step = next((each for each in known if each[0]), ("", ""))
     return PackageError(
         "failed",
-        f"{doing} failed",
-        "read what it said, and run the same by hand on the host to see more",
+        f"{doing} failed{f': {cause}' if cause else ''}",
+        step or "read what it said, and run the same by hand on the host to see more",
         said(*texts) or "nothing",
         changed=changed,
     )
