@@ -10,16 +10,24 @@ from .sources import Evidence, Names, entry_name
 
 # Of what nobody gave it is not known whether the host has it.
 NOT_GIVEN = "not in the bundle"
+NO_FILES: Mapping[str, str] = {}
 
 
 class Pasted:
     """``texts``: by evidence name what the command printed; how it ended nobody told. ``host``: "" where no line
-    names it. ``beside``: the same of the hosts that its log of a job names."""
+    names it. ``beside``: the same of the hosts that its log of a job names. ``files``: what is in files, by path."""
 
     recorded = True
 
-    def __init__(self, texts: Mapping[str, str], host: str = "", beside: Iterable[Pasted] = ()) -> None:
+    def __init__(
+        self,
+        texts: Mapping[str, str],
+        host: str = "",
+        beside: Iterable[Pasted] = (),
+        files: Mapping[str, str] = NO_FILES,
+    ) -> None:
         self._texts = texts
+        self._files = files
         self.host = host
         self.beside = tuple(beside)
 
@@ -31,10 +39,10 @@ class Pasted:
         return Output(0, self._texts[entry], "")
 
     def read(self, path: str) -> str:
-        return _not_given(path)
+        return self._files[path] if path in self._files else _not_given(path)
 
     def read_bytes(self, path: str) -> bytes:
-        return _not_given(path)
+        return self.read(path).encode()
 
     def link(self, path: str) -> str:
         return _not_given(path)

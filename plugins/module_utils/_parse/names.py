@@ -76,6 +76,7 @@ NAMES = (
     "nccl_inspector",
     "nccl_log",
     "nccl_ras",
+    "nccl_settings",
     "nccl_tests",
     "nvlink_caps",
     "nvlink_errors",

@@ -14,7 +14,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any, Iterable, Mapping, Sequence
 
-from .._areas.nccl import observe_rdma
+from .._areas.nccl import check_harm, observe_rdma
+from .._data.nccl_reading import SYSTEM_FILE
 from .._evidence.pasted import NOT_GIVEN, Pasted
 from .._evidence.sources import COMMANDS
 from .._expect.expectations import Expectations, from_inventory
@@ -22,7 +23,7 @@ from .._ground import check as model
 from .._ground.bound import Bound
 from .._ground.check import Check
 from .._ground.text import ParseError, printable
-from .._parse import failures, flight_recorder, layers, names, prefix, used_lines
+from .._parse import failures, flight_recorder, layers, names, nccl_settings, prefix, used_lines
 from .._parse._times import Times
 from .._slow import settings
 from .._slow.kinds import COMMUNICATION_BOUND
@@ -354,7 +355,7 @@ def _judged(tool: str, text: str) -> tuple[bool, bool]:
     looked = fault = False
     for part in prefix.parts(tool, text)[:_HOSTS_ASKED]:
         read = names.read(tool, part.text)
-        results = {check.result for check in verify(Pasted({tool: part.text}), from_inventory({}), _AREAS).checks}
+        results = {check.result for check in verify(_evidence({tool: part.text}), from_inventory({}), _AREAS).checks}
         fault |= model.FAIL in results or bool(read.wrong)
         looked |= model.PASS in results or read.times is not None or bool(not read.error and said(tool, read.facts))
     return looked or fault, fault
@@ -420,7 +421,7 @@ def _alone(host: Host, heard: Heard, expect: Expectations) -> Iterable[tuple[str
     for tool in host.read if len(host.read) > 1 else ():
         text = heard.texts[host.name][tool]
         if tool not in (*_OF_JOBS, "nccl_log"):
-            checks = verify(Pasted({tool: text}), expect, _AREAS).checks
+            checks = verify(_evidence({tool: text}), expect, _AREAS).checks
             alone = {check.id for check in checks if check.result == model.FAIL}
             if alone and not alone & found:
                 yield f"{host.name or 'the host'} ({tool} alone)", {tool: text}
@@ -458,8 +459,26 @@ def _beside(name: str, every: Mapping[str, Mapping[str, str]]) -> list[Pasted]:
     ]
 
 
+def _evidence(texts: Mapping[str, str], name: str = "", beside: Sequence[Pasted] = ()) -> Pasted:
+    """The texts; settings as the nccl.conf that says them."""
+    written = texts.get("nccl_settings")
+    files = {SYSTEM_FILE: nccl_settings.parse(written).conf} if written else {}
+    return Pasted(texts, name, beside, files)
+
+
+def _of_settings(texts: Mapping[str, str]) -> Iterable[Check]:
+    """What the settings do to a job, whatever its hosts have."""
+    read = nccl_settings.parse(texts["nccl_settings"]).settings if "nccl_settings" in texts else ()
+    return check_harm.of_nobody({one.name: one.value for one in read})
+
+
+def _as_pasted(check: Check) -> Check:
+    """The check of settings that stood in no file."""
+    return replace(check, subject=re.sub(rf"^{SYSTEM_FILE}", "the settings", check.subject))
+
+
 def _host(name: str, texts: dict[str, str], expect: Expectations, beside: Sequence[Pasted]) -> Host:
-    checks = tuple(verify(Pasted(texts, name, beside), expect, _AREAS).checks)
+    checks = (*map(_as_pasted, verify(_evidence(texts, name, beside), expect, _AREAS).checks), *_of_settings(texts))
     bad = folded(model.trouble([check for check in checks if check.result == model.FAIL]))
     open_ = tuple(_open(checks, texts))
     read = {tool: names.read(tool, text) for tool, text in texts.items()}

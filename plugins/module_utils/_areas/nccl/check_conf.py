@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Collection, Iterator, Mapping
 
 from ..._ask.nccl.proof import Proof
-from ..._data import nccl_files, nccl_left
+from ..._data import nccl_files, nccl_left, nccl_variables
 from ..._data.nccl_reading import SYSTEM_FILE
 from ..._data.nccl_recommended import recommended
 from ..._evidence.redact import masked
@@ -31,6 +31,9 @@ _MEANT = "a line that NCCL reads as it is meant"
 # A file with more is no nccl.conf, and one look at it tells that.
 _MOST = 20
 _FOR_ALL = 0o004
+_LEFT = {left.name: left for left in nccl_left.LEFT}
+_UNDOCUMENTED = frozenset(variable.name for variable in nccl_variables.UNDOCUMENTED)
+_BY_ITSELF = ("-2", "-1", "INT_MIN")
 _OTHERS = (registry.ELSEWHERE, registry.FOREIGN, registry.UNKNOWN, HARMFUL)
 
 
@@ -123,17 +126,27 @@ def _detours(here: HostFacts, text: str) -> Iterator[Problem]:
 
 
 def _left(here: HostFacts, text: str, judged: set[str]) -> Iterator[Problem]:
-    """What NVIDIA lists under debugging, and nobody asks for: neither the inventory nor this host."""
+    """What NVIDIA lists under debugging or nowhere, and nobody asks for: neither the inventory nor this host."""
     policy, says = here.wish.policy, _says(text, here.release or NEWEST)
-    needed = {setting.name for setting in derive(here.host, policy, None).settings}
-    for left in nccl_left.LEFT:
-        if left.name not in says or left.name in {*judged, *policy.variables, *needed}:
-            continue
-        line, value = says[left.name]
-        made = values.made(left.name, value, here.release).effective
-        if value and not left.stays(value if made is None else made):
-            step = "take the line out, or put it into nccl_conf_variables if it is needed"
-            yield Problem(line, left.name, f"{left.name}={short(value)}", left.means, step, WARNING, "debugging")
+    asked = {*judged, *policy.variables, *(setting.name for setting in derive(here.host, policy, None).settings)}
+    step = "take the line out, or put it into nccl_conf_variables if it is needed"
+    for name, (line, value) in says.items():
+        means = _debugging(name, value, here.release) if value and name not in asked else ""
+        if means:
+            yield Problem(line, name, f"{name}={short(value)}", means, step, WARNING, "debugging")
+
+
+def _debugging(name: str, value: str, release: Release | None) -> str:
+    """What follows where this value stays; "" for a variable of the guide's, or a value that may stay."""
+    made = values.made(name, value, release).effective
+    effective = value if made is None else made
+    if name in _LEFT:
+        return "" if _LEFT[name].stays(effective) else _LEFT[name].means
+    if name not in _UNDOCUMENTED or registry.is_default(name, effective, release or NEWEST):
+        return ""
+    default = registry.default_at(name, release or NEWEST) or "nothing"
+    held = "NCCL chooses by itself" if default in _BY_ITSELF else f"{default} holds"
+    return f"NVIDIA's guide does not have it, so that nobody promises what it does; without it {held}"
 
 
 def _unlooked(here: HostFacts, says: Mapping[str, tuple[int, str]], severity: str = ERROR) -> list[tuple[int, str]]:

@@ -109,6 +109,14 @@ def of_settings(settings: Mapping[str, str], host: NcclHost, policy: NcclPolicy)
         yield from _index(mine[INDEX], host, policy)
 
 
+def of_nobody(settings: Mapping[str, str]) -> Iterator[Check]:
+    """What takes every HCA from a job, on a host of which nothing is known; a warning, for it may have none."""
+    for harm in HARMS:
+        if harm.needs == nccl_harm.RAILS and harm.name in settings and _is(harm, settings[harm.name]):
+            check = _failed(harm.name, f"{harm.name}={short(settings[harm.name])}", harm.means)
+            yield replace(check, severity="warning", remedy="take the line out, where hosts have HCAs")
+
+
 def _is(harm: Harm, value: str) -> bool:
     if harm.when == nccl_harm.WORD:
         return value.lower() in harm.words
