@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from .._data import nccl_log as data
+from .._ground import literal
 from .._ground.text import printable
 from . import gid
 from ._nccl_facts import ROCE, Failure
@@ -65,7 +66,7 @@ def failure(line: Line) -> Failure | None:
 @lru_cache(maxsize=1024)
 def _known(text: str, level: str, place: str, cut: bool) -> Failure | None:
     for known, pattern in _candidates(Line(text, level, cut=cut)):
-        found = pattern.search(text)
+        found = pattern.search(text) if literal.may_match(known.pattern, text) else None
         if found is not None and place.startswith(known.place):
             code = known.id.format(*(found.groups() or ("",))).lower()
             named = found.groupdict()

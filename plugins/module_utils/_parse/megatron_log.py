@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Iterable, Mapping
 
 from .._ground.text import ends_early, flat_lines, no_facts
@@ -121,6 +122,8 @@ class MegatronLog:
     sizes: Mapping[str, str] = field(default_factory=dict)
 
 
+# A long log is asked for many things, and read once.
+@lru_cache(maxsize=2)
 def parse(text: str) -> MegatronLog:
     """Every iteration with its timers; ParseError for a text without one."""
     lines = flat_lines(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Iterator, NamedTuple
 
 from .._data import nccl_log as data
@@ -58,6 +59,8 @@ class _Process:
         return self.gpus or self.failed
 
 
+# A long log is asked for many things, and read once.
+@lru_cache(maxsize=2)
 def parse(text: str) -> NcclLog:
     """Read a log; raise ParseError on a text in which NCCL says nothing."""
     whole = Seen()
