@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What of a whole host is held against equal hosts (host_leaves.yml); what is excused of it is in leaf_excuses."""
+"""What of a whole host, and which tools of its parts, is held against equals (host_leaves.yml).
+
+What is excused of it is in leaf_excuses.
+"""
 
 from __future__ import annotations
 
 from ._rows import host_leaves as rows
 
+PART_TOOLS: tuple[str, ...] = rows.PART_TOOLS
 SETTINGS: tuple[str, ...] = rows.SETTINGS
 ASKED: tuple[str, ...] = rows.ASKED
 OF_INTERFACES = ("speed", "duplex", "mtu")

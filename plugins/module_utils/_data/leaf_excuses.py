@@ -9,7 +9,9 @@ from __future__ import annotations
 from ._rows import leaf_excuses as rows
 
 EXCUSES: dict[str, tuple[str, ...]] = rows.EXCUSES
-
+# The reason by which a number is expected, whichever.
+MEASURED = "measured"
+PASSING: tuple[str, ...] = rows.PASSING
 MORE_IS_FINE: tuple[str, ...] = rows.MORE_IS_FINE
 FIRST: tuple[str, ...] = rows.FIRST
 WITHIN: dict[str, str] = rows.WITHIN

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import NamedTuple, Sequence
 
-from .._evidence.sources import Cached
 from .._expect.expectations import Expectations
 from .._ground.check import Check
 from . import compare, parts, tell
@@ -27,10 +26,10 @@ _AREAS = {
 }
 
 
-def judge(area: str, seen: Cached, expect: Expectations, told: Sequence[Check]) -> list[Check]:
-    """``told``: what is found out already, of this area and those before it."""
+def judge(area: str, members: Sequence[compare.Part], expect: Expectations, told: Sequence[Check]) -> list[Check]:
+    """``members``: the parts of the host. ``told``: what was found out already."""
     how = _AREAS.get(area)
     if how is None:
         return []
-    mine = [part for part in parts.of(seen, how.kind) if not expect.ignores(*part.names, part.subject)]
-    return list(tell.checks(compare.outliers(mine), told, expect, *how[1:]))
+    found = compare.outliers([part for part in members if part.kind[0] == how.kind])
+    return list(tell.checks(found, told, expect, *how[1:]))

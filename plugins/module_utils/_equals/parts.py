@@ -4,26 +4,30 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Dict, Iterator
+import re
+from typing import Dict, Iterable, Iterator, Sequence
 
 from .._data.drivers import USABLE
-from .._data.host_leaves import ASKED, KEYED, KEYED_TOOLS, NO_LINK, OF_INTERFACES, SETTINGS
+from .._data.host_leaves import ASKED, KEYED, KEYED_TOOLS, NO_LINK, OF_INTERFACES, PART_TOOLS, SETTINGS
 from .._evidence.sources import Cached, Output, Unavailable
 from .._ground.text import ParseError
 from .._parse import gid, ip_addr, leaves, nvsmi_xml
 from .._parse._nvsmi import address
-from .compare import Part
+from .compare import NOTHING, UNREAD, Part
 
 GPU, INFINIBAND, ETHERNET, HOST = "GPU", "InfiniBand", "Ethernet", "host"
-_RDMA, _PCI = "/sys/class/infiniband/", "/sys/bus/pci/devices/"
+# In which a part has a folder of its own, and what files there are called by.
+_RDMA, _PCI, _NET = "/sys/class/infiniband/", "/sys/bus/pci/devices/", "/sys/class/net/"
+_ROOTS = {_RDMA: "rdma", _PCI: "PCI", _NET: "net", "/sys/kernel/config/rdma_cm/": "rdma_cm"}
 Texts = Dict[str, Dict[str, str]]
-# What makes GPUs equal, beside their name.
+# What makes GPUs equal.
 _GPU_KIND = ("product_name", "gpu_virtualization_mode/virtualization_mode", "pci/pci_sub_system_id")
-# Files of a port that say what it is set to; of a longer text a parser of its own knows more.
-_PORT_FILES = ("sm_lid", "lid_mask_count", "cap_mask", "state", "phys_state")
+# And ports, beside their link layer.
+_PORT_KIND = ("hca_type", "board_id", "rate")
 # What is longer is no setting.
-_SHORT = 200
-_RAIL_TOOLS = ("mlxlink", "mlnx_qos")
+_SHORT, _LONG = 200, 4000
+_GIDS, _INTERFACES = "gids/", "gid_attrs/"
+_PORT = re.compile(r"ports/(\d+)/link_layer")
 
 
 class _Seen:
@@ -31,50 +35,99 @@ class _Seen:
 
     def __init__(self, seen: Cached) -> None:
         self.told = dict(seen.answers())
-        self._names: dict[str, list[str]] = {}
-        for key in self.told:
-            if key[0] == "read":
-                folder, slash, name = key[1].rpartition("/")
-                self._names.setdefault(folder + slash, []).append(name)
+        # By a part's folder and the path below it; and by tool and whatever a part is called there.
+        self._files: Texts = {}
+        self._tools: dict[str, Texts] = {}
+        for path in seen.lost(missing=False):
+            self._put(path, UNREAD)
+        for (how, *asked), answer in self.told.items():
+            if how == "read":
+                self._put(asked[0], str(answer).strip())
+            elif how == "run" and asked[0] in PART_TOOLS and isinstance(answer, Output) and answer.rc == 0:
+                self._tools.setdefault(asked[0], {}).update(_told(asked[1:], answer.stdout))
 
-    def text(self, path: str) -> str:
-        return str(self.told.get(("read", path), "")).strip()
+    def _put(self, path: str, text: str) -> None:
+        for root in _ROOTS:
+            if path.startswith(root):
+                name, _slash, below = path[len(root) :].partition("/")
+                self._files.setdefault(root + name, {})[below] = text
 
-    def under(self, folder: str) -> list[str]:
-        """The names of files of this folder that were read."""
-        return self._names.get(folder, [])
+    def ports(self) -> Iterator[tuple[str, str]]:
+        """Device and number of each port of which its link layer was read."""
+        for folder, texts in self._files.items():
+            for port in map(_PORT.fullmatch, texts if folder.startswith(_RDMA) else ()):
+                if port:
+                    yield folder[len(_RDMA) :], port.group(1)
 
-    def config(self, function: str) -> dict[str, str]:
-        data = self.told.get(("bytes", f"{_PCI}{function}/config"))
-        return leaves.of_config(data) if isinstance(data, bytes) else {}
+    def of(self, names: Sequence[str], port: str = "") -> Texts:
+        """All that files and tools tell of the part that is called so; of a device, what its port tells."""
+        found: Texts = {}
+        for root, source in _ROOTS.items():
+            for name in names:
+                for below, text in self._files.get(root + name, {}).items():
+                    path = below[len(port) :] if port and below.startswith(port) else below
+                    where = "PCI" if path.startswith("device/") else source
+                    if not path.startswith(("ports/", _GIDS, _INTERFACES)):
+                        found.setdefault(where, {}).update(_file(path.replace("device/", "", 1), text))
+        for tool, told in self._tools.items():
+            found[tool] = next((told[name] for name in names if name in told), {})
+        for name in names:
+            data = self.told.get(("bytes", f"{_PCI}{name}/config"))
+            found.setdefault("PCI config", {}).update(leaves.of_config(data) if isinstance(data, bytes) else {})
+        return found
 
-    def runs(self, *names: str, ok: tuple[int, ...] = (0,)) -> Iterator[tuple[tuple[str, ...], Output]]:
-        for key, answer in self.told.items():
-            if key[0] == "run" and key[1] in names and isinstance(answer, Output) and answer.rc in ok:
-                yield key[1:], answer
+    def addresses(self, device: str, port: str) -> dict[str, str]:
+        """The addresses that a port has, and the interfaces that have them: in whatever order they came."""
+        addresses, interfaces = set(), set()
+        files = self._files[_RDMA + device]
+        for below, text in files.items():
+            index = below.rpartition("/")[2]
+            if below == f"{port}{_GIDS}{index}":
+                with contextlib.suppress(ValueError):
+                    known = gid.parse(text)
+                    if known.kind in gid.ROUTABLE:
+                        addresses.add(known.address)
+                        interfaces.add(files.get(f"{port}{_INTERFACES}ndevs/{index}", ""))
+        found = {"addresses": addresses, "interfaces": interfaces - {""}}
+        return {name: " ".join(sorted(words)) for name, words in found.items() if words}
 
 
-def of(seen: Cached, kind: str) -> list[Part]:
-    """Every GPU that nvidia-smi tells of, or every port of a link layer of which mlxlink or mlnx_qos does.
+def _told(asked: Sequence[str], text: str) -> Texts:
+    """What a tool tells of each part: of all of them, or of the one that it was asked about."""
+    if not text.endswith("\n"):
+        return {}
+    # ``-d mlx5_3 -p 1`` asks about mlx5_3/1.
+    name = "/".join(one for one in asked if not one.startswith("-"))
+    return {name: leaves.of_text(text)} if name else leaves.of_blocks(text)
 
-    Nothing is asked for them.
-    """
-    found = _gpus(_Seen(seen)) if kind == GPU else _ports(_Seen(seen))
-    return [part for part in found if part.kind[0] == kind]
+
+def _file(path: str, text: str) -> dict[str, str]:
+    """The leaves of a file: it is one, or has one in every line."""
+    if "\n" in text and len(text) <= _LONG:
+        return {f"{path}/{key}": value for key, value in leaves.of_text(text).items()}
+    return {path: text} if text and len(text) <= _SHORT else {}
 
 
-def _gpus(seen: _Seen) -> Iterator[Part]:
-    for _asked, answer in seen.runs("nvsmi_xml", ok=USABLE):
+def of(seen: Cached) -> list[Part]:
+    """Every GPU that nvidia-smi tells of, and every port. Nothing is asked for them."""
+    known = _Seen(seen)
+    return [*_gpus(known, _runs(seen, "nvsmi_xml", USABLE)), *_ports(known)]
+
+
+def _gpus(seen: _Seen, texts: Iterable[str]) -> Iterator[Part]:
+    for text in texts:
         try:
-            elements = nvsmi_xml.elements(answer.stdout)
+            elements = nvsmi_xml.elements(text)
         except ParseError:
             return
-        for element in elements:
+        for number, element in enumerate(elements):
             told = leaves.of_element(element)
             name = element.get("id") or ""
-            texts = {"nvidia-smi": told, "PCI config": seen.config(address(name))}
+            names = (name, address(name))
+            mine = {"nvidia-smi": told, **seen.of((*names, told.get("uuid", "")))}
             kind = (GPU, *(told.get(key, "") for key in _GPU_KIND))
-            yield Part(kind, address(name), (name, address(name)), _not_empty(texts))
+            # As checks of links call it.
+            yield Part(kind, address(name), (f"GPU {number}", *names), _not_empty(mine))
 
 
 def _ports(seen: _Seen) -> Iterator[Part]:
@@ -84,62 +137,36 @@ def _ports(seen: _Seen) -> Iterator[Part]:
         if how == "list" and (path := rest[0]).startswith(_RDMA) and path.endswith("/device/net")
         for name in names  # type: ignore[attr-defined]
     }
-    texts: dict[tuple[str, str], Texts] = {}
-    for (tool, *asked), answer in seen.runs(*_RAIL_TOOLS):
-        given = dict(zip(asked[::2], asked[1::2]))
-        port = (given.get("-d") or interfaces.get(given.get("-i", ""), ""), given.get("-p", "1"))
-        if port[0] and answer.stdout.endswith("\n"):
-            texts.setdefault(port, {})[tool] = leaves.of_text(answer.stdout)
-    for (device, number), told in texts.items():
-        home = f"{_RDMA}{device}/ports/{number}"
+    for device, number in seen.ports():
+        port = f"ports/{number}/"
         function = str(seen.told.get(("link", f"{_RDMA}{device}/device"), "")).rpartition("/")[2]
-        files = {name: text for name in _PORT_FILES if (text := seen.text(f"{home}/{name}"))}
-        layer = seen.text(f"{home}/link_layer")
-        kind = (
-            layer,
-            seen.text(f"{_RDMA}{device}/hca_type"),
-            seen.text(f"{_RDMA}{device}/board_id"),
-            seen.text(f"{home}/rate"),
-        )
-        files.update(_gids(seen, home))
         own = tuple(name for name, owner in interfaces.items() if owner == device)
         # Each at its place, whether it is known or not.
         names = (device, function, *own)
-        yield Part(
-            kind, f"{device}/{number}", names, _not_empty({**told, "rdma": files, "PCI config": seen.config(function)})
-        )
+        texts = seen.of((f"{device}/{number}", *names), port)
+        files = texts.get("rdma", {})
+        kind = (files.get("link_layer", ""), *(files.get(key, "") for key in _PORT_KIND))
+        files.update(seen.addresses(device, port))
+        yield Part(kind, f"{device}/{number}", names, _not_empty(texts))
 
 
-def _gids(seen: _Seen, home: str) -> dict[str, str]:
-    """The addresses that a port has, and the interfaces that have them: in whatever order they came."""
-    addresses, interfaces = set(), set()
-    for index in seen.under(f"{home}/gids/"):
-        with contextlib.suppress(ValueError):
-            known = gid.parse(seen.text(f"{home}/gids/{index}"))
-            if known.kind in gid.ROUTABLE:
-                addresses.add(known.address)
-                interfaces.add(seen.text(f"{home}/gid_attrs/ndevs/{index}"))
-    found = {"addresses": addresses, "interfaces": interfaces - {""}}
-    return {name: " ".join(sorted(words)) for name, words in found.items() if words}
-
-
-def host(seen: Cached) -> Part:
+def host(seen: Cached, members: Iterable[Part]) -> Part:
     """What was read of a host that is no part's: settings of one line by their path, and what has keys by these."""
-    told = _Seen(seen)
+    owned = {f"{_NET}{name}" for part in members for name in part.names}
+    read = {key[1]: str(answer) for key, answer in seen.answers() if key[0] == "read"}
     files = {
-        key[1][1:]: str(answer).strip()
-        for key, answer in told.told.items()
-        if key[0] == "read" and key[1].startswith(SETTINGS) and len(str(answer)) <= _SHORT
+        path[1:]: text.strip()
+        for path, text in (*dict.fromkeys(seen.lost(missing=True), NOTHING).items(), *read.items())
+        if path.startswith(SETTINGS) and len(text) <= _SHORT and path.rpartition("/")[0] not in owned
     }
     for path, end in KEYED.items():
-        block = told.text(path).partition("\n\n")[0]
+        block = read.get(path, "").strip().partition("\n\n")[0]
         files.update((f"{path[1:]}/{key}", value.strip("\"'")) for key, value in _keyed(block, end).items())
     texts = {"": {path: value for path, value in files.items() if value and "\n" not in value}}
     for path in [path for path, value in texts[""].items() if path.startswith("sys/class/net/") and value in NO_LINK]:
         del texts[""][path]
-    for asked, answer in told.runs(*KEYED_TOOLS):
-        if len(asked) == 1:
-            texts[asked[0].partition("_")[0]] = _keyed(answer.stdout, "=")
+    for name in KEYED_TOOLS:
+        texts[name.partition("_")[0]] = _keyed("".join(_runs(seen, name)), "=")
     return Part((HOST,), HOST, (), _not_empty(texts))
 
 
@@ -157,9 +184,16 @@ def ask(seen: Cached) -> None:
 
 def _interfaces(seen: Cached) -> Iterator[str]:
     """Those of hardware, and bonds of these."""
-    for _asked, answer in _Seen(seen).runs("ip_addr"):
+    for text in _runs(seen, "ip_addr"):
         with contextlib.suppress(ParseError):
-            yield from (one.name for one in ip_addr.parse(answer.stdout) if one.is_hardware)
+            yield from (one.name for one in ip_addr.parse(text) if one.is_hardware)
+
+
+def _runs(seen: Cached, name: str, ok: Sequence[int] = (0,)) -> Iterator[str]:
+    """What a command printed that was asked about nothing."""
+    for key, answer in list(seen.answers()):
+        if key == ("run", name) and isinstance(answer, Output) and answer.rc in ok:
+            yield answer.stdout
 
 
 def _not_empty(texts: Texts) -> Texts:

@@ -12,28 +12,26 @@ from collections import Counter
 from typing import Any, Iterable, Mapping, Sequence
 
 from .._data.leaf_names import UNIQUE, UNSAID
-from .._evidence.sources import Cached
-from .._expect.expectations import Expectations
 from .._parse._nvsmi import no_answer
 from . import parts
-from .compare import NOTHING, TOOLS, Part, compared, excuse, matches, plain, without_cuts
+from .compare import NOTHING, UNREAD, Part, compared, excuse, matches, plain, tells, without_cuts
 
-# Of a leaf of which nothing is known, as its source could not be read.
-UNREAD = ""
 # A word as short as this is a number of many things.
 _SHORTEST = 7
 Kinds = Mapping[str, Mapping[str, Any]]
 
 
-def told(seen: Cached, expect: Expectations) -> dict[str, dict[str, Any]]:
-    """The facts ``equals`` and ``own`` of one host."""
-    found = [part for kind in (parts.GPU, parts.INFINIBAND, parts.ETHERNET) for part in parts.of(seen, kind)]
-    mine = [part for part in found if not expect.ignores(*part.names, part.subject)]
+def told(members: Sequence[Part]) -> dict[str, dict[str, Any]]:
+    """The facts ``equals`` and ``own`` of a host that has these parts, and of which the last may be itself."""
     kinds: dict[str, dict[str, Part]] = {}
-    for part in (*mine, parts.host(seen)):
-        members = kinds.setdefault(" ".join(part.kind), {})
-        members[f"GPU {len(members)}" if part.kind[0] == parts.GPU else part.subject] = part
-    return {"equals": {kind: _kind(members) for kind, members in kinds.items()}, "own": _own(kinds)}
+    alike: dict[tuple[str, ...], list[Part]] = {}
+    for part in members:
+        alike.setdefault(part.kind, []).append(part)
+    whole = {part.subject: part for some in alike.values() for part in without_cuts(some)}
+    for part in members:
+        mine = kinds.setdefault(part.kind[0], {})
+        mine[f"GPU {len(mine)}" if part.kind[0] == parts.GPU else part.subject] = whole[part.subject]
+    return {"equals": {kind: _kind(mine) for kind, mine in kinds.items()}, "own": _own(kinds)}
 
 
 def opened(kinds: Kinds) -> Iterable[Part]:
@@ -43,23 +41,17 @@ def opened(kinds: Kinds) -> Iterable[Part]:
             texts: dict[str, dict[str, str]] = {}
             for leaf, value in {**told["usual"], **other}.items():
                 source, _slash, path = leaf.partition("/")
-                if value != UNREAD:
-                    texts.setdefault(source, {})[path] = value
+                texts.setdefault(source, {})[path] = value
             yield Part((kind, place), place, tuple(told["names"].get(place, ())), texts)
 
 
 def _kind(members: Mapping[str, Part]) -> dict[str, Any]:
-    whole = dict(zip(members, without_cuts(list(members.values()))))
-    leaves = list(
-        dict.fromkeys(
-            f"{source}/{path}" for part in whole.values() for source in part.texts for path in part.texts[source]
-        )
-    )
-    leaves = [leaf for leaf in leaves if compared(leaf)]
-    values = {place: {leaf: _value(part, leaf) for leaf in leaves} for place, part in whole.items()}
-    usual = {leaf: _most(told[leaf] for told in values.values()) for leaf in next(iter(values.values()))}
+    leaves = dict.fromkeys(f"{source}/{path}" for part in members.values() for source, path in _paths(part))
+    told = [leaf for leaf in leaves if compared(leaf)]
+    values = {place: {leaf: tells(part, leaf) for leaf in told} for place, part in members.items()}
+    usual = {leaf: _most(mine[leaf] for mine in values.values()) for leaf in told}
     differs = {
-        place: {leaf: value for leaf, value in told.items() if value != usual[leaf]} for place, told in values.items()
+        place: {leaf: value for leaf, value in mine.items() if value != usual[leaf]} for place, mine in values.items()
     }
     return {
         "usual": usual,
@@ -72,30 +64,23 @@ def _most(values: Iterable[str]) -> str:
     return Counter(values).most_common(1)[0][0]
 
 
-def _value(part: Part, leaf: str) -> str:
-    source, _slash, path = leaf.partition("/")
-    text = part.texts.get(source)
-    if text is None or (path not in text and source not in TOOLS):
-        return UNREAD
-    return text.get(path, NOTHING)
-
-
 def _own(kinds: Mapping[str, Mapping[str, Part]]) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for members in kinds.values():
         for part in members.values():
-            for leaf, value in _leaves(part):
+            for source, path in _paths(part):
+                leaf, value = f"{source}/{path}", part.texts[source][path]
                 if _says(value) and (excuse(leaf) == "identity" or matches(UNIQUE, plain(leaf))):
                     found.setdefault(leaf, {})[part.subject] = _shown(leaf, value)
     return found
 
 
 def _says(value: str) -> bool:
-    return len(value) >= _SHORTEST and not no_answer(value) and value.lower() not in UNSAID
+    return len(value) >= _SHORTEST and not no_answer(value) and value.lower() not in (*UNSAID, NOTHING, UNREAD)
 
 
-def _leaves(part: Part) -> Sequence[tuple[str, str]]:
-    return [(f"{source}/{path}", value) for source, text in part.texts.items() for path, value in text.items()]
+def _paths(part: Part) -> Sequence[tuple[str, str]]:
+    return [(source, path) for source, text in part.texts.items() for path in text]
 
 
 def _shown(leaf: str, value: str) -> str:

@@ -7,11 +7,12 @@ import re
 from functools import lru_cache
 from typing import Iterator, Mapping, Sequence
 
+from .._data.host_leaves import PART_TOOLS
 from .._data.leaf_names import ROWS, Row
 from .._expect.expectations import Expectations
 from .._ground.check import FAIL, Check, failed
 from .._ground.text import few
-from .compare import Outlier, anonymous, plain
+from .compare import NOTHING, Outlier, anonymous, plain
 from .parts import HOST
 
 # What of a text may be a name: no single digit, which is in everything.
@@ -38,7 +39,11 @@ def checks(
     wished = set(meant.value) if meant is not None else set()
     failures = [check for check in told if check.result == FAIL]
     by_part: dict[tuple[str, str], list[Outlier]] = {}
+    first: dict[tuple[str, str], str] = {}
     for one in found:
+        # What several sources tell alike is told of the first.
+        if first.setdefault((one.part.subject, plain(one.leaf.rpartition("/")[2])), one.source) != one.source:
+            continue
         if said(one.leaf) not in wished and not _is_told(one, failures):
             row = row_of(one.leaf)
             if row is None:
@@ -68,9 +73,9 @@ def row_of(leaf: str) -> Row | None:
 
 
 def said(leaf: str) -> str:
-    """A leaf as a finding says it and a site writes it: without the title that stands above it in a rail's text."""
+    """A leaf as a finding says it and a site writes it: without the title that stands above it in a tool's text."""
     source, _slash, path = leaf.partition("/")
-    return f"{source}/{path.rpartition('/')[2]}" if source in ("mlxlink", "mlnx_qos") else leaf
+    return f"{source}/{path.rpartition('/')[2]}" if source in PART_TOOLS else leaf
 
 
 def _is_told(one: Outlier, failures: Sequence[Check]) -> bool:
@@ -78,8 +83,10 @@ def _is_told(one: Outlier, failures: Sequence[Check]) -> bool:
     row = row_of(one.leaf)
     names = {one.part.subject, *one.part.names}
     mine = [check for check in failures if not names.isdisjoint((check.subject, *re.split("[ /]", check.subject)))]
-    if one.part.subject == HOST and any(_names(check, one.leaf) for check in failures):
-        return True  # A file of the host's may be of a part by which a check calls it.
+    # A file of the host's may be of a part by which a check calls it, and one that is missing of a folder that is.
+    leaf = one.leaf if one.value != NOTHING else one.leaf.rpartition("/")[0].rpartition("/")[2]
+    if one.part.subject == HOST and any(_names(check, leaf) for check in failures):
+        return True
     if row is not None and row.told_by is not None:
         return any(check.id.startswith(row.told_by) or said(one.leaf) in check.observed for check in mine)
     return one.part.subject != HOST and any(_tells(check, one.leaf) for check in mine)

@@ -450,6 +450,15 @@ class Cached:
             if not isinstance(known, Unavailable):
                 yield key, known
 
+    def lost(self, *, missing: bool) -> Names:
+        """Give the files that are not there, or those that could not be read and may well be."""
+        asked = [(key[1], no) for key, no in self._known.items() if key[0] == "read" and isinstance(no, Unavailable)]
+        return [path for path, no in asked if isinstance(no, Missing) is missing]
+
+    def renew(self, later: Cached) -> None:
+        """Take the answers of another look in place of those of the first."""
+        self._known.update(later._known)
+
     def _again(self, seconds: float) -> tuple[Evidence, float]:
         later, after = self._source.again(seconds)
         return Cached(later), after

@@ -70,23 +70,25 @@ def _outliers(hosts: Mapping[str, Told]) -> dict[str, list[Outlier]]:
     needed = ends | {leaf for leaf in leaves if len(values[leaf]) > 1 or compare.is_state(f"{leaf[1]}/{leaf[2]}")}
     lean = {text: [_lean(part, needed) for part in parts] for text, parts in every.items()}
     parts = [
-        replace(part, subject=host, names=(*part.names, host)) for host, text in texts.items() for part in lean[text]
+        replace(part, kind=_kind(part, lean[text]), subject=host, names=(*part.names, host))
+        for host, text in texts.items()
+        for part in lean[text]
     ]
     found: dict[str, list[Outlier]] = {}
-    for one in compare.outliers(parts, MIN_FLEET):
+    for one in compare.outliers(parts, MIN_FLEET, compare.FILES):
         host, place = one.part.subject, one.part.kind[-1]
         if not _follows(one, hosts[host].checks):
-            names = one.part.names[:-1] or _owner(one.leaf, hosts[host].equals)
+            names = one.part.names[:-1]
             part = replace(one.part, subject=names[-1] if names and place.startswith(GPU) else place, names=names)
             found.setdefault(host, []).append(replace(one, part=part))
     return found
 
 
-def _owner(leaf: str, kinds: summary.Kinds) -> tuple[str, ...]:
-    """The names of the part that has the interface of which a file of the host's is; () of any other file."""
-    folder = leaf.split("/")[-2]
-    every = (names for told in kinds.values() for names in told["names"].values())
-    return next((tuple(names) for names in every if folder in names), ())
+def _kind(part: Part, members: Sequence[Part]) -> tuple[str, ...]:
+    """What it is compared by, its place last; a GPU is only in the same place where there are as many."""
+    kind, place = part.kind
+    many = str(sum(one.kind[0] == kind for one in members)) if place.startswith(GPU) else ""
+    return kind, many, place
 
 
 def _paths(part: Part) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ IPV4 = "IPv4"
 IPV6 = "IPv6"
 # What another host can be reached from, beyond the one link.
 ROUTABLE = (IPV4, IPV6)
+_ZERO = ":".join(["0000"] * 8)
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Gid:
 
 def parse(text: str) -> Gid:
     """Read ``0000:0000:0000:0000:0000:ffff:0a00:0105``; ValueError where it is no GID."""
+    if text.strip() == _ZERO:
+        return Gid("", EMPTY)  # Nearly all of a table's.
     try:
         address = ipaddress.IPv6Address(text.strip())
     except ipaddress.AddressValueError:

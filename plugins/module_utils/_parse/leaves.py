@@ -7,9 +7,11 @@ facts of is read once more here, so that a value which nobody asked for is seen 
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Dict
+from typing import TYPE_CHECKING, Any, Dict
 
 from .._ground.text import clean_lines
 from . import pci_config
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
 Leaves = Dict[str, str]
 # A key ends at its colon; what is longer is a sentence.
 _KEY = re.compile(r"\s*([A-Za-z][^:]{0,60}?)\s*:\s?(.*)$")
-# ``tc: 3 ratelimit: unlimited``: the number belongs to the key.
-_NUMBERED = re.compile(r"(\d{1,3})\s+(\w+:.*)$")
+# ``tc: 3 ratelimit: unlimited``: the number belongs to the key, as does the name in ``Link 3: CRC Errors: 0``.
+_MORE_KEY = re.compile(r"(\d{1,3}(?=\s+\w+:)|[A-Z][A-Za-z ]*(?=:\s))[\s:]+(.*)$")
+# ``link mlx5_0/1 state ACTIVE physical_state LINK_UP``
+_PAIRS, _PAIR = re.compile(r"\w+ \S+(?: +[a-z_]+ +\S+)+ *"), re.compile(r"([a-z_]+) +(\S+)")
+_NAME, _PORT = re.compile(r"[\w.:/-]*\w"), re.compile(r" port (\d+)")
 
 
 class _Numbered:
@@ -60,14 +65,57 @@ def of_text(text: str) -> Leaves:
         match = _KEY.match(line)
         if match:
             key, value = match.groups()
-            numbered = _NUMBERED.match(value.strip())
-            if numbered:
-                key, value = f"{key} {numbered.group(1)}", numbered.group(2)
+            more = _MORE_KEY.match(value.strip())
+            if more:
+                key, value = f"{key} {more.group(1)}", more.group(2)
             found.put(title + key, value)
         elif len(words.split()) > 1:
             key, value = words.split(None, 1)
             found.put(title + key, value)
     return found.leaves
+
+
+def of_blocks(text: str) -> dict[str, Leaves]:
+    """What a text tells of each of many things, by every word of the line that names it (``mlx5_0/1`` of a port): the
+    lines that are indented below that one, or what stands behind the name in it. Of JSON, what is below each key.
+    """
+    found: dict[str, Leaves] = {}
+    if text.lstrip().startswith("{"):
+        with contextlib.suppress(ValueError, RecursionError):
+            _below_keys(json.loads(text), found)
+        return found
+    blocks: list[list[str]] = []
+    for line in clean_lines(text):
+        if line[:1].isspace() and blocks:
+            blocks[-1].append(line)
+        elif line.strip():
+            blocks.append([line])
+    for head, *below in blocks:
+        told = of_text("\n".join(below)) if below else dict(_PAIR.findall(head) if _PAIRS.fullmatch(head) else ())
+        port = _PORT.search(head)
+        for name in _NAME.findall(head):
+            found.setdefault(f"{name}/{port.group(1)}" if port else name, told)
+    return found
+
+
+def _below_keys(value: Any, found: dict[str, Leaves]) -> None:
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(inner, (dict, list)):
+            told = _Numbered()
+            _flat(inner, "", told)
+            found.setdefault(str(key), told.leaves)
+            _below_keys(inner, found)
+
+
+def _flat(value: Any, path: str, found: _Numbered) -> None:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _flat(inner, f"{path}/{key}".lstrip("/"), found)
+    elif isinstance(value, list):
+        for inner in value:
+            _flat(inner, path, found)
+    else:
+        found.put(path, str(value))
 
 
 def _is_rule(words: str) -> bool:

@@ -39,7 +39,7 @@ def look(evidence: Evidence, expect: Expectations, areas: Sequence[Area]) -> Jud
     """Every check of these areas."""
     known = Cached(evidence)
     seen, wanted = meet(known, expect)
-    checks: list[Check] = []
+    checks: dict[str, list[Check]] = {}
     facts: dict[str, Any] = {"machine": seen.to_dict()}
     for area in areas:
         looked = known
@@ -50,10 +50,14 @@ def look(evidence: Evidence, expect: Expectations, areas: Sequence[Area]) -> Jud
             looked = Cached(evidence)
             found = area.observe(looked, seen, wanted)
             judged = area.judge(found, seen, wanted)
-        judged += equals.judge(area.name, looked, wanted, [*checks, *judged])
+            known.renew(looked)
         facts[area.name] = found.to_dict()
-        checks += quoted(judged, looked)
+        checks[area.name] = quoted(judged, looked)
+    members = [part for part in parts.of(known) if not wanted.ignores(*part.names, part.subject)]
+    for area in areas:
+        told = [check for some in checks.values() for check in some]
+        checks[area.name] += quoted(equals.judge(area.name, members, wanted, told), known)
     if "host" in facts:
         parts.ask(known)
-        facts.update(summary.told(known, wanted))
-    return Judged(checks, facts, known)
+        facts.update(summary.told([*members, parts.host(known, members)]))
+    return Judged([check for some in checks.values() for check in some], facts, known)

@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from random import Random
 from typing import Any, NamedTuple
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.area import Area
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.host import packages
-from ansible_collections.ibready.cluster.plugins.module_utils._equals import compare
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import Cached, entry_name
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, UNKNOWN, Check
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import look
@@ -26,11 +24,20 @@ from tests.unit import fleets
 SEED = 44
 BOARDS = ("hgx-h100-8", "hgx-h200-8-roce", "hgx-a100-8", "hgx-b200-8-roce", "gb200-nvl72-node", "l40s-8-roce")
 _COUNTED = (FAIL, UNKNOWN)
+ANYTHING = "anything"
 Said = frozenset[tuple[str, ...]]
 
 
+class Way(NamedTuple):
+    """A leaf of a board, and how it is bent."""
+
+    board: str
+    spot: Spot
+    way: str
+
+
 class Bent(NamedTuple):
-    """What came of one way of bending a leaf. ``excuse``: the reason why nobody has to find it; "" without one."""
+    """What came of it. ``found``: the check that says so, "" where none does."""
 
     board: str
     spot: Spot
@@ -39,7 +46,8 @@ class Bent(NamedTuple):
 
     @property
     def excuse(self) -> str:
-        return compare.excuse(self.spot.path)
+        """The reason why nobody has to find it; "" without one."""
+        return parts.excuse(self.spot)
 
 
 @dataclass
@@ -81,20 +89,24 @@ class Node:
 
     def finds(self, spot: Spot, way: str, draw: Random) -> str | None:
         """The check that names the part while this leaf is bent so; "" for none, None where it cannot be bent."""
+        new = self.new(spot, way, draw)
+        return None if new is None else next((check for check, *words in sorted(new) if _names(spot.part, words)), "")
+
+    def new(self, spot: Spot, way: str, draw: Random, *, anew: bool = False) -> Said | None:
+        """What is said while this leaf is bent so and not before. ``anew``: every area looks again."""
         before = (dict(self.tree.files), dict(self.tree.commands), dict(self.tree.links), set(self.tree.folders))
         place = self.tree._resolve(spot.entry) if spot.entry.startswith("/") else spot.entry
         try:
             if not spot.bend(self.tree, way, draw):
                 return None
-            self._bent = {place}
+            self._bent = {place} if not anew else {ANYTHING}
             packages._parsed.cache_clear()
-            new = self._said() - self._healthy
+            return self._said() - self._healthy
         finally:
             self.tree.files, self.tree.commands, self.tree.links, self.tree.folders = before
             self.tree._names = None
             self.tree._places.clear()
             self._bent = None
-        return next((check for check, *words in sorted(new) if _names(spot.part, words)), "")
 
     def _said(self) -> Said:
         areas = [replace(area, observe=partial(self._observe, area), judge=partial(_judge, area)) for area in ALL]
@@ -114,7 +126,7 @@ class Node:
             mine = _Kept(found, more, heard, frozenset(_keys(heard)), found.to_dict(), checks)
             self._memory[area.name] = mine
             return mine
-        if mine is None or mine.more != more or self._touches(mine):
+        if mine is None or ANYTHING in self._bent or mine.more != more or self._touches(mine):
             return area.observe(known, *more)
         for key, answer in mine.known._known.items():
             known._known.setdefault(key, answer)
@@ -149,77 +161,104 @@ def _names(part: Part, words: Sequence[str]) -> bool:
     return part.is_in(" ".join(said)) and (host == fleets.ODD or fleets.ODD in " ".join(said))
 
 
-def spots(node: Node, draw: Random) -> list[Spot]:
+@cache
+def node(board: str) -> Node:
+    """The node of this board."""
+    return Node(board)
+
+
+def spots(board: str, draw: Random) -> list[Spot]:
     """Of one part of each kind, one leaf of each kind."""
-    every = parts.parts(node.node)
+    mine = node(board)
+    every = parts.parts(mine.node)
     found: list[Spot] = []
-    for part in parts.drawn(node.node, draw):
+    for part in parts.drawn(mine.node, draw):
         kinds: dict[str, list[Spot]] = {}
-        for spot in parts.spots(node.tree, node.asked(), part, every):
+        for spot in parts.spots(mine.tree, mine.asked(), part, every):
             kinds.setdefault(spot.kind, []).append(spot)
         found += [draw.choice(kind) for kind in kinds.values()]
     return found
 
 
-def walk(boards: Iterable[str], count: int = 0) -> Iterator[Bent]:
-    """Each leaf in every way; of each board ``count`` of them."""
-    for board in boards:
-        draw = Random(f"{SEED} {board}")
-        node = Node(board)
-        every = [(spot, way) for spot in spots(node, draw) for way in texts.WAYS]
-        if count:
-            every = draw.sample(every, min(count, len(every)))
-        for spot, way in every:
-            found = node.finds(spot, way, Random(f"{SEED} {board} {spot.path} {way}"))
-            if found is not None:
-                yield Bent(board, spot, way, found)
+def every(boards: Iterable[str]) -> list[Way]:
+    """Each leaf of each board, in every way."""
+    drawn = ((board, spot) for board in boards for spot in spots(board, Random(f"{SEED} {board}")))
+    return [Way(board, spot, way) for board, spot in drawn for way in texts.WAYS]
+
+
+def once(ways: Iterable[Way]) -> list[Way]:
+    """Each kind of leaf on one of the boards that have it."""
+    boards: dict[tuple[str, str], list[str]] = {}
+    for one in ways:
+        boards.setdefault((one.spot.part.kind, one.spot.kind), []).append(one.board)
+    draw = Random(SEED)
+    chosen = {kind: draw.choice(some) for kind, some in boards.items()}
+    return [one for one in ways if one.board == chosen[one.spot.part.kind, one.spot.kind]]
+
+
+def bend(ways: Iterable[Way]) -> list[Bent]:
+    """What came of each that can be."""
+    found = []
+    for one in ways:
+        by = node(one.board).finds(one.spot, one.way, Random(f"{SEED} {one.board} {one.spot.path} {one.way}"))
+        if by is not None:
+            found.append(Bent(*one, by))
+    return found
+
+
+@dataclass(frozen=True)
+class Count:
+    """``leaves``: found in a way, and all that no reason excuses; ``ways``: found, and all there are."""
+
+    leaves: tuple[int, int]
+    ways: tuple[int, int]
+
+    @classmethod
+    def of(cls, some: Sequence[Bent]) -> Count:
+        asked = {(one.board, one.spot.part, one.spot.path): False for one in some if not one.excuse}
+        for one in some:
+            if one.found and not one.excuse:
+                asked[one.board, one.spot.part, one.spot.path] = True
+        return cls((sum(asked.values()), len(asked)), (sum(bool(one.found) for one in some), len(some)))
 
 
 def main(words: Sequence[str]) -> int:
-    """Print by tool and way how many are found. Words: names of boards, a number of leaves of each, ``lost``."""
-    counts = [int(word) for word in words if word.isdigit()]
-    boards = [word for word in words if word in render.boards()] or BOARDS
-    done = list(walk(boards, *counts))
-    if "lost" in words:
-        for one in done:
-            how = f"{one.excuse or '-':15} {one.found or 'LOST':30} {one.way:8}"
-            print(f"{how} {one.spot.part.kind:5} {one.board:18} {one.spot.path}: {one.spot.leaf.value[:60]}")
+    """Bend every leaf of six boards and print by tool and way how many are found.
+
+    Words: names of boards, how many ways are drawn of all, ``lost`` for each that is not found.
+    """
+    ways = every([word for word in words if word in render.boards()] or BOARDS)
+    for count in (int(word) for word in words if word.isdigit()):
+        ways = Random(SEED).sample(ways, min(count, len(ways)))
+    done = bend(ways)
+    for one in done if "lost" in words else ():
+        if not one.found:
+            spot = one.spot
+            why = f"{one.excuse or '-':15} {one.way:8} {one.board:18} {spot.part.kind:5}"
+            print(f"LOST {why} {spot.path}: {spot.leaf.value}")
     print(table(done))
     return 0
 
 
 def table(done: Sequence[Bent]) -> str:
-    """Found of all ways, by tool and way; of those that nothing excuses in the right half."""
-    lines = [
-        "| tool | leaves | not excused, found | ways | found | number | word | missing | ways not excused | found |",
-        "|---|" + "---:|" * 9,
-    ]
-    tools = sorted({_tool(one) for one in done})
-    for tool in [*tools, ""]:
-        mine = [one for one in done if tool in ("", _tool(one))]
-        leaves = {(one.board, one.spot.part, one.spot.path) for one in mine}
-        asked = [one for one in mine if not one.excuse]
-        open_ = {(one.board, one.spot.part, one.spot.path) for one in asked}
-        seen = {(one.board, one.spot.part, one.spot.path) for one in asked if one.found}
-        by_way = [_share([one for one in mine if one.way == way]) for way in texts.WAYS]
-        named = f"{len(seen)} of {len(open_)} ({_part(len(seen), len(open_))})"
-        cells = [tool or "all", len(leaves), named, len(mine), _share(mine), *by_way, len(asked), _share(asked)]
-        lines.append(f"| {' | '.join(map(str, cells))} |")
+    """What is found by kind of part, tool and way."""
+    head = " | ".join(("part", "tool", "leaves not excused", "ways", *texts.WAYS))
+    lines = [f"| {head} |", "|---|---|" + "---:|" * (2 + len(texts.WAYS))]
+    rows: dict[tuple[str, str], list[Bent]] = {}
+    for one in done:
+        for row in ((one.spot.part.kind, _tool(one.spot)), (one.spot.part.kind, ""), ("", "")):
+            rows.setdefault(row, []).append(one)
+    for (kind, tool), mine in sorted(rows.items(), reverse=True):
+        count = Count.of(mine)
+        by_way = (Count.of([one for one in mine if one.way == way]).ways for way in texts.WAYS)
+        lines.append(f"| {kind} | {tool or 'all'} | {' | '.join(map(_share, (count.leaves, count.ways, *by_way)))} |")
     return "\n".join(lines)
 
 
-def _tool(one: Bent) -> str:
-    source = one.spot.source
-    return f"{one.spot.part.kind}: {'/'.join(source.split('/')[:4]) if source.startswith('/') else source}"
+def _tool(spot: Spot) -> str:
+    return "/".join(spot.source.split("/")[:4]) if spot.entry.startswith("/") else spot.source
 
 
-def _share(some: Sequence[Bent]) -> str:
-    return _part(sum(bool(one.found) for one in some), len(some))
-
-
-def _part(some: int, every: int) -> str:
-    return f"{100 * some / every:.0f} %" if every else "-"
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def _share(count: tuple[int, int]) -> str:
+    some, every = count
+    return f"{some}/{every} {100 * some / every:.0f} %" if every else "-"

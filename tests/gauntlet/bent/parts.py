@@ -6,10 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+import yaml
+
+from ansible_collections.ibready.cluster.plugins.module_utils._equals import compare
 from tests.gauntlet.bent import texts
 from tests.gauntlet.node import Node
 from tests.gauntlet.tree import Tree
@@ -18,6 +22,14 @@ GPU, HCA, HOST = "GPU", "HCA", "host"
 # What programs of ours say, what is told one after the other as it happened, what a person writes, and lists of all
 # that is installed.
 _NO_TOOL = re.compile(r"container_probe|nccl_|dmesg|ipmi_sel|apt_check|^/(?:etc|dev|lib|usr|var|boot)/|/vpd$|/mounts$")
+# What the product calls the files of a part.
+_SOURCES = {
+    r"/sys/bus/pci/devices/\*/config/": "PCI config/",
+    r"/sys/bus/pci/devices/\*/|/sys/class/infiniband/\*/device/": "PCI/",
+    r"/sys/class/infiniband/\*/(?:ports/\d+/)?": "rdma/",
+    r"/sys/class/net/\*/": "net/",
+    r"nvsmi_xml/": "nvidia-smi/",
+}
 _NO_VALUE = re.compile(r"^/proc/(?:\d+|self|cmdline|uptime|loadavg)|efivars|uverbs")
 _ADDRESS = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _NUMBERS = re.compile(r"\d+")
@@ -92,6 +104,28 @@ def parts(node: Node) -> list[Part]:
         for one in node.cards
     ]
     return hcas + gpus
+
+
+def name(spot: Spot) -> str:
+    """The leaf as the product calls it."""
+    path = spot.path
+    for folder, source in _SOURCES.items():
+        path = re.sub(f"^(?:{folder})", source, path)
+    return path
+
+
+def excuse(spot: Spot) -> str:
+    """The reason why nobody has to find what is bent here: the product's, or that of excuses.yml; "" without one."""
+    path = name(spot)
+    own = (str(row["reason"]) for row in excuses() if re.search(row["leaf"], compare.plain(path)))
+    return compare.excuse(path) or next(own, "")
+
+
+@cache
+def excuses() -> list[dict[str, Any]]:
+    """The rows of excuses.yml."""
+    found: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "excuses.yml").read_text())
+    return found
 
 
 def drawn(node: Node, draw: Random) -> list[Part]:

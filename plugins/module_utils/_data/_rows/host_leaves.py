@@ -5,6 +5,19 @@ from __future__ import annotations
 
 from typing import Any
 
+PART_TOOLS: Any = (
+    'mlxlink',
+    'mlnx_qos',
+    'ethtool_stats',
+    'ibstat',
+    'ibstatus',
+    'ibv_devinfo',
+    'rdma_link',
+    'lldpctl',
+    'nvlink_caps',
+    'nvlink_errors',
+    'nvlink_status',
+)
 SETTINGS: Any = (
     '/etc/machine-id',
     '/proc/sys/',

@@ -7,15 +7,17 @@ from typing import Any
 
 EXCUSES: Any = {
     'told elsewhere': (
-        'mlxlink/module_info', 'mlxlink/troubleshooting_info', 'mlxlink/.*cable', '^rdma/(?:state|phys_state)$',
-        'operational_info/(?:state|physical_state|speed|width)$', '^nvidia_smi/fabric/', 'mig_devices', 'pci_gpu_link_info', 'gpu_recovery_action',
+        'mlxlink/module_info', 'mlxlink/troubleshooting_info', 'mlxlink/.*cable', '/(?:phys(?:ical)?_)?state$', 'operational_info/(?:speed|width)$',
+        '^nvidia_smi/fabric/', 'mig_devices', 'pci_gpu_link_info', '^pci/current_link_', 'gpu_recovery_action',
+        '^(?:rdma|ibstat|ibv_devinfo)/.*guid$',
     ),
-    'identity': (
-        'uuid', 'guid', 'serial', 'minor_number', 'pci/pci_(?:bus|domain|bus_id)$', '(?:module|board)_id', 'part_number', 'pdi$', 'rdma/addresses$',
+    'identity': ('uuid', 'guid', 'serial', '(?:module|board)_id', 'part_number', 'pdi$', 'rdma/addresses$', 'node_desc'),
+    'place': (
+        'minor_number', 'pci/pci_(?:bus|domain|bus_id)$', '(?:^rdma/|base_|port_)lid$', 'default_gid$', 'pci/resource', '^lldpctl/(?:chassis|port)/',
     ),
     'measured': (
         'temp', 'draw', 'fan_speed', 'ecc_errors', '(?<![a-z])count', 'replay', 'remapped', 'retire', 'util', 'used', 'free', 'timestamp', 'duration',
-        'process', 'mlxlink/physical_counters',
+        'process', 'mlxlink/physical_counters', '^ethtool_stats/', '^nvlink_errors/', '/aer_dev_',
     ),
     'moment': ('/clocks/', 'performance_state', 'clocks?_(?:event|throttle)_reasons?'),
     'of one host': (
@@ -24,8 +26,9 @@ EXCUSES: Any = {
         'scaling_(?:cur|setspeed)', '/kernel/osrelease', 'thermal_throttle',
     ),
 }
+PASSING: Any = ('process', 'retire', 'mig_devices')
 MORE_IS_FINE: Any = ('limit', 'max_clocks', 'applications_clocks', '/clocks/mem_clock', 'memory_usage/total')
-FIRST: Any = ('mig_mode/current_mig', '^rdma/(?:state|phys_state)$', 'operational_info/(?:state|physical_state|speed|width)$')
+FIRST: Any = ('mig_mode/current_mig', '/(?:phys(?:ical)?_)?state$', 'operational_info/(?:speed|width)$')
 WITHIN: Any = {
     'nvidia-smi/clocks/mem_clock': 'nvidia-smi/performance_state',
     'nvidia-smi/clocks/graphics_clock': 'nvidia-smi/(?:performance_state|clocks_(?:event|throttle)_reasons/)',

@@ -29,9 +29,38 @@ ROWS: Any = (
         'remedy': '`mlnx_qos -i INTERFACE -d os`, or fw as on the other rails', 'harms': False, 'told_by': (),
     },
     {
-        'leaf': 'rdma/sm_lid', 'means': 'its subnet manager is another: it is cabled into another fabric than its equals',
+        'leaf': '[^/]+/(?:.*/)?sm_lid', 'means': 'its subnet manager is another: it is cabled into another fabric than its equals',
         'remedy': 'look where the cable ends (`iblinkinfo`); if the fabric is meant, leave the rail out (ibready_expect.ignore)',
         'told_by': ('ib.port.fabric',),
+    },
+    {
+        'leaf': 'rdma/pkeys/.*', 'means': 'its subnet manager knows it in other partitions than its equals',
+        'remedy': "compare the partitions of its GUID and of theirs in the subnet manager's partitions.conf", 'harms': False,
+        'told_by': ('ib.port.pkey',),
+    },
+    {
+        'leaf': '[^/]+/(?:.*/)?(?:active_)?mtu', 'means': 'its packets are of another size than those of its equals',
+        'remedy': '`ip link set INTERFACE mtu` as on the others; on InfiniBand the partition bounds it', 'harms': False,
+        'told_by': ('ib.port.mtu', 'roce.netdev.mtu', 'fleet.port.mtu'),
+    },
+    {
+        'leaf': '[^/]+/(?:.*/)?(?:fw_ver|firmware_version)', 'means': 'its card runs another firmware than its equals',
+        'remedy': 'burn the firmware that the others have (`mstflint -d DEVICE`), and reboot', 'harms': False,
+        'told_by': ('ib.hca.firmware_equal', 'fleet.hca.firmware'),
+    },
+    {
+        'leaf': 'nvlink_(?:status|caps)/.*', 'means': 'a link of it does less than the same link of equal GPUs',
+        'remedy': "`nvidia-smi nvlink -s -i BUS-ID` beside another's; reset the GPU, then have its baseboard looked at", 'harms': False,
+        'told_by': ('nvlink.',),
+    },
+    {
+        'leaf': '(?:rdma/(?:addresses|tc/.*)|rdma_cm/.*|net/ecn/.*)', 'means': 'RoCE is set up otherwise on it than on its equals',
+        'remedy': 'bring addresses, traffic class and congestion control to what the others have (converge with roce_settings)', 'harms': False,
+        'told_by': ('roce.',),
+    },
+    {
+        'leaf': 'pci/sriov_numvfs', 'means': 'it has another number of virtual functions than its equals',
+        'remedy': 'set sriov_numvfs of its PCI function as on the others', 'harms': False, 'told_by': ('pci.hca.vfs',),
     },
     {
         'leaf': 'nvidia_smi/clocks/mem_clock', 'means': 'its memory runs slower than that of equal GPUs in the same state',
@@ -125,7 +154,8 @@ ROWS: Any = (
         'remedy': "`mlnx_qos -i INTERFACE` beside another rail's, then --pfc and --dscp2prio as there", 'told_by': ('roce.qos.',),
     },
     {
-        'leaf': '/sys/class/net/[^/]+/(?:speed|duplex)', 'means': 'the port of the network runs at another rate than the same port of equal hosts',
+        'leaf': '(?:/sys/class/)?net/(?:[^/]+/)?(?:speed|duplex)',
+        'means': 'the port of the network runs at another rate than the same port of equal hosts',
         'remedy': 'look at the cable, and at what the switch port is set to: `ethtool` shows what both sides offer', 'harms': False,
         'told_by': ('roce.port', 'ib.port'),
     },

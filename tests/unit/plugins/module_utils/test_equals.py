@@ -10,7 +10,13 @@ from xml.etree import ElementTree
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._equals import tell
-from ansible_collections.ibready.cluster.plugins.module_utils._equals.compare import NOTHING, Outlier, Part, outliers
+from ansible_collections.ibready.cluster.plugins.module_utils._equals.compare import (
+    NOTHING,
+    UNREAD,
+    Outlier,
+    Part,
+    outliers,
+)
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import leaves
@@ -116,12 +122,18 @@ def test_who_is_down_is_told_by_another_check_and_by_nothing_else() -> None:
     assert outliers(ports) == []
 
 
-def test_a_file_that_is_missing_says_nothing_and_no_cut_hides_one_that_differs() -> None:
+def test_a_file_that_is_missing_is_told_and_one_that_nobody_could_read_is_not() -> None:
     ports = [rail(at, TEXT, sm_lid="0x1", rate="400") for at in range(8)]
     ports[3] = rail(3, TEXT, sm_lid="0x1")
-    ports[4] = rail(4, TEXT, sm_lid="0x7")
-    ports[5] = rail(5, TEXT, rate="400")
-    assert brief(outliers(ports)) == [("mlx5_4/1", "rdma/sm_lid", "0x7", "0x1")]
+    ports[4] = rail(4, TEXT, sm_lid="0x7", rate=UNREAD)
+    assert brief(outliers(ports)) == [
+        ("mlx5_4/1", "rdma/sm_lid", "0x7", "0x1"),
+        ("mlx5_3/1", "rdma/rate", NOTHING, "400"),
+    ]
+
+
+def test_what_was_asked_of_one_part_alone_is_no_difference() -> None:
+    assert outliers([rail(at, TEXT, sm_lid="0x1", **({"why": "x"} if at == 3 else {})) for at in range(8)]) == []
 
 
 def gpu(at: int, state: str = "P0", memory: str = "2619 MHz") -> Part:

@@ -15,6 +15,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._fleet.fleet_equal
 from ansible_collections.ibready.cluster.plugins.module_utils._fleet.fleet_same import Group
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import catalog
+from ansible_collections.ibready.cluster.plugins.module_utils._verify.verify import verify
 from tests.gauntlet.tree import Tree
 
 OTHER, SETTING = "fleet.equals.other", "fleet.equals.setting"
@@ -49,7 +50,7 @@ def told(host: int, gpus: int = 4, files: dict[str, str] | None = None, **more: 
         seen.run(name)
     for path in FILES:
         seen.read(path)
-    found = summary.told(seen, from_inventory({}))
+    found = summary.told([*parts.of(seen), parts.host(seen, ())])
     json.dumps(found)
     return Told(found["equals"], found["own"])
 
@@ -146,10 +147,13 @@ def test_another_version_hides_nothing_that_a_row_names() -> None:
 @pytest.mark.parametrize(("port", "found"), [("mlx5_0/1", 0), ("mlx5_1/1", 1)])
 def test_a_slow_rail_is_told_once_and_hides_no_other_interface(port: str, found: int) -> None:
     names = {"mlx5_0/1": ["mlx5_0", "0000:45:00.0", "eth0"], "mlx5_1/1": ["mlx5_1", "0000:46:00.0", "eth1"]}
-    rails = {"Ethernet MT4129": {"usual": {}, "differs": {place: {} for place in names}, "names": names}}
-    one, two, odd = (told(1), told(2), told(3, files={SPEED: "1000"}))
+
+    def rails(**odd: str) -> Any:
+        differs = {place: {"net/speed": odd[place[:6]]} if place[:6] in odd else {} for place in names}
+        return {"Ethernet MT4129": {"usual": {"net/speed": "400000"}, "differs": differs, "names": names}}
+
     slow = Check("roce.port.rate", port, "fail", "error", "1 Gb/s")
-    hosts = [Told({**host.equals, **rails}, host.own, [slow]) for host in (one, two, odd)]
+    hosts = [Told(rails(**odd), {}, [slow]) for odd in ({}, {}, {"mlx5_0": "1000"})]
     assert len(brief(fleet(*hosts))) == found
 
 
@@ -227,14 +231,12 @@ def test_no_answer_is_no_identity(said: str) -> None:
     tree.command("nvsmi_xml", f"<nvidia_smi_log>{text}</nvidia_smi_log>")
     seen = Cached(tree)
     seen.run("nvsmi_xml")
-    assert summary.told(seen, from_inventory({}))["own"] == {"nvidia-smi/serial": {"0000:13:00.0": "1650000000001"}}
+    assert summary.told(parts.of(seen))["own"] == {"nvidia-smi/serial": {"0000:13:00.0": "1650000000001"}}
 
 
 def test_what_is_left_out_of_a_host_is_not_told() -> None:
     tree = Tree()
     tree.command("nvsmi_xml", "<nvidia_smi_log><gpu id='00000000:13:00.0'><uuid>GPU-1-2</uuid></gpu></nvidia_smi_log>")
-    seen = Cached(tree)
-    seen.run("nvsmi_xml")
-    assert any(kind.startswith(parts.GPU) for kind in summary.told(seen, from_inventory({}))["equals"])
-    found = summary.told(seen, from_inventory({"ignore": ["0000:13:00.0"]}))
-    assert not any(kind.startswith(parts.GPU) for kind in found["equals"])
+    for ignored, told in (({}, True), ({"ignore": ["0000:13:00.0"]}, False)):
+        found = verify(tree, from_inventory(ignored), ["host", "gpu"]).facts
+        assert any(kind.startswith(parts.GPU) for kind in found["equals"]) is told
