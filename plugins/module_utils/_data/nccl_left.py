@@ -32,3 +32,4 @@ class Left:
 
 
 LEFT: tuple[Left, ...] = load(Left, rows.LEFT)
+FREE: frozenset[str] = frozenset(rows.FREE)

@@ -35,11 +35,10 @@ _COMMENT = re.compile(r"\s*(?:#(?!SBATCH|PBS)|//)")
 
 @dataclass(frozen=True)
 class Setting:
-    """``value``: without the quotes that a shell takes off. ``line``: of the text, from 1."""
+    """``value``: without the quotes that a shell takes off."""
 
     name: str
     value: str
-    line: int
 
 
 @dataclass(frozen=True)
@@ -66,24 +65,22 @@ def parse(text: str) -> NcclSettings:
 
 
 def _of_conf(lines: Iterable[re.Match[str]]) -> Iterator[Setting]:
-    for at, match in enumerate(lines, 1):
-        if match["name"]:
-            yield Setting(match["name"], match["value"], at)
+    return (Setting(match["name"], match["value"]) for match in lines if match["name"])
 
 
 def _settings(lines: list[str]) -> Iterator[Setting]:
     named = ""
-    for at, line in enumerate(lines, 1):
+    for line in lines:
         if _LOG.search(line) or _COMMENT.match(line):
             continue
         if named and (value := _ITS_VALUE.match(line)):
-            yield Setting(named, _plain(value["value"]), at)
+            yield Setting(named, _plain(value["value"]))
         name = _NAMED.match(line)
         named = name["name"] if name else ""
         for match in (match for form in _FORMS for match in form.finditer(line)):
             # What the shell puts in is not known.
             if "$" not in match["value"]:
-                yield Setting(match["name"], _plain(match["value"]), at)
+                yield Setting(match["name"], _plain(match["value"]))
 
 
 def _plain(value: str) -> str:

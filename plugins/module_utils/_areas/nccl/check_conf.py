@@ -32,7 +32,7 @@ _MEANT = "a line that NCCL reads as it is meant"
 _MOST = 20
 _FOR_ALL = 0o004
 _LEFT = {left.name: left for left in nccl_left.LEFT}
-_UNDOCUMENTED = frozenset(variable.name for variable in nccl_variables.UNDOCUMENTED)
+_UNDOCUMENTED = {variable.name for variable in nccl_variables.UNDOCUMENTED} - nccl_left.FREE
 _BY_ITSELF = ("-2", "-1", "INT_MIN")
 _OTHERS = (registry.ELSEWHERE, registry.FOREIGN, registry.UNKNOWN, HARMFUL)
 

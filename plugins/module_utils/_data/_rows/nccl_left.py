@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+FREE: Any = ('NCCL_IB_PKEY', 'NCCL_NET_OVERHEAD')
 LEFT: Any = {
     'NCCL_ALGO': {
         'means': 'NCCL no longer chooses by itself: what is right for one size, release or host slows down others; newer algorithms are left out',

@@ -63,6 +63,11 @@ def test_what_ncclconf_says_is_left_as_it_is() -> None:
         assert nccl_settings.parse(text * 2).conf.splitlines() == text.splitlines() * 2
 
 
+def test_settings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nccl_settings, "_MOST", 3)
+    assert len(nccl_settings.parse("NCCL_DEBUG=INFO\n" * 9).settings) == 3
+
+
 def test_beside_a_healthy_output_the_setting_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for text in (pasted.HEALTHY["ibstat"] + FORMS["exports"], FORMS["exports"] + pasted.HEALTHY["ibstat"]):
         status, said = pasted.answer_to(capsys, tmp_path, text)
