@@ -65,7 +65,7 @@ _GPU = re.compile(r"NVRM: The NVIDIA GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-
 _FALLEN = "fallen off the bus"
 _XID_FALLEN = 79
 _GPU_LINES = 4
-_PEERMEM = re.compile(r"\bnvidia[-_]peermem\b|\bnv_peer_mem\b")
+_PEERMEM = re.compile(r"^(?!.{0,40}\b(?:modprobe|insmod|depmod): ).*(?:\bnvidia[-_]peermem\b|\bnv_peer_mem\b)")
 _PEERMEM_ERROR = re.compile(
     r"\berror\b|\bfailed\b|Unknown symbol|disagrees about version|Invalid argument", re.IGNORECASE
 )

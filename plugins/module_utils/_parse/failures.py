@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from dataclasses import dataclass, replace
 from typing import Iterator, Sequence
@@ -19,25 +21,30 @@ _LINE, _SHOWN, _BELOW = 4000, 240, 5
 _FORMS = [(form, re.compile(form.pattern), re.compile(form.below)) for form in failure_forms.FORMS]
 _CAUSES = [(cause, re.compile(cause.pattern)) for cause in failure_forms.CAUSES]
 _OF = {kind: [re.compile(pattern) for pattern in patterns] for kind, patterns in failure_forms.OF.items()}
-# What says nothing without the words before it.
-_BARE = re.compile(
-    r"(?i)(?:no such file|not found|executable file not found|permission denied|exit status|protocol not"
-    r"|connection refused|invalid argument|.{0,24}$)"
+# What says nothing without the words before it: the kernel's names of errors, and very short ones.
+_ERRORS = "|".join(sorted({re.escape(os.strerror(number)) for number in errno.errorcode}))
+_BARE = re.compile(rf"(?i)(?:{_ERRORS}|no such file|not found|executable file not found|exit status|.{{0,24}}$)")
+# What engines put behind the last message, and strings in strings within it.
+_TAIL = re.compile(r"(?:: ?unknown|[\s\":.\\'](?<!\w'))+$")
+_ESCAPED = re.compile(r"\\+[n\"]+")
+# How a complaint begins, with the program's name or without.
+_COMPLAINS = re.compile(
+    r"\s{0,8}(?:[\w./-]{1,60}: )?(?:error|fatal|failed|cannot|can't|couldn't|could not|unable to)\b", re.IGNORECASE
 )
-# What engines put behind the last message.
-_TAIL = re.compile(r"(?:: ?unknown|[\s\":.])+$")
 
 
 @dataclass(frozen=True)
 class Failed:
     """``form``: of failure_forms.yml. ``tool``: who says it, "" where no line tells. ``words``: as it says them.
-    ``of``: what it is about: a package, a module and kernel, a unit. ``lines``: numbers from 0."""
+    ``of``: what it is about: a package, a module and kernel, a unit. ``lines``: numbers from 0. ``row``: of the
+    table; of one form an earlier row is nearer to the cause."""
 
     form: str
     tool: str
     words: str
     of: str = ""
     lines: tuple[int, ...] = ()
+    row: int = 0
 
     @property
     def told(self) -> str:
@@ -58,34 +65,41 @@ def meaning(form: str, tool: str, words: str) -> tuple[str, str]:
     return "", ""
 
 
-def read(lines: Sequence[str]) -> list[Failed]:
-    """The failures that these lines tell, each wording once, what is the cause of others first."""
+def read(lines: Sequence[str], program: str = "") -> list[Failed]:
+    """The failures that these lines tell, each wording once, what is the cause of others first.
+
+    ``program``: whose output it is by the command that was typed.
+    """
     found: dict[tuple[str, str], Failed] = {}
     taken: set[int] = set()
     for at, line in enumerate(lines):
-        one = _failed(at, line.rstrip()[:_LINE], lines) if at not in taken else None
+        one = _failed(at, line.rstrip()[:_LINE], lines, program) if at not in taken else None
         if one is not None:
             taken.update(one.lines)
             same = found.setdefault((one.tool, shape(one.words)), one)
             found[one.tool, shape(one.words)] = replace(same, lines=(*dict.fromkeys((*same.lines, *one.lines)),))
     order = {form: number for number, form in enumerate(failure_forms.ORDER)}
-    told = sorted(found.values(), key=lambda one: (order[one.form], not one.of))
+    told = sorted(found.values(), key=lambda one: (order[one.form], not one.of, one.row))
     built = ", ".join(_built(lines)) if any(one.form in ("compiler", "build") for one in told) else ""
     return [replace(one, of=built or one.of) if one.form in ("compiler", "build") else one for one in told]
 
 
-def _failed(at: int, line: str, lines: Sequence[str]) -> Failed | None:
-    """The failure that begins in this line."""
-    for form, pattern, below in _FORMS:
+def _failed(at: int, line: str, lines: Sequence[str], program: str) -> Failed | None:
+    """The failure that begins in this line; a bare complaint is one of the program that was typed."""
+    for row, (form, pattern, below) in enumerate(_FORMS):
         match = pattern.search(line)
         if match is None or any(words in line for words in form.unless):
             continue
         under = _under(at, lines, below) if form.below else []
         groups = match.groupdict()
         words = " ".join([groups.get("words") or "", *(lines[number].strip() for number in under)]).strip()
-        words = innermost(words or line.strip()) if form.nested else _TAIL.sub("", words or line.strip())
-        tool = match.expand(form.tool) if match.groups("") else form.tool
-        return Failed(form.form, tool, printable(" ".join(words.split()), _SHOWN), groups.get("of") or "", (at, *under))
+        words = _ESCAPED.sub(" ", words or line.strip())
+        words = innermost(words) if form.nested else _TAIL.sub("", words)
+        tool = (match.expand(form.tool) if match.groups("") else form.tool) or program
+        shown = printable(" ".join(words.split()), _SHOWN)
+        return Failed(form.form, tool, shown, groups.get("of") or "", (at, *under), row)
+    if program and _COMPLAINS.match(line):
+        return Failed("line", program, printable(" ".join(line.split()), _SHOWN), lines=(at,))
     return None
 
 
@@ -110,7 +124,7 @@ def _built(lines: Sequence[str]) -> Iterator[str]:
 
 def innermost(words: str) -> str:
     """Of messages that stand in each other the last that says something."""
-    *outer, inner = _TAIL.sub("", re.sub(r"\\+[n\"]+", " ", words)).split(": ")
+    *outer, inner = _TAIL.sub("", words).split(": ")
     for part in reversed(outer):
         if fails(inner) and not _BARE.match(inner):
             break

@@ -16,10 +16,10 @@ NOTHING: dict[str, Any] = {"settings": []}
 # A job has some dozens; each is judged by the lint.
 _MOST: Bound = 200
 _NAME = r"(?P<name>N?CCL_[A-Z0-9_]{1,60})"
-_VALUE = r"(?P<value>\"[^\"]{0,500}\"|'[^']{0,500}'|(?:(?!,N?CCL_)[^\s\"';\\]){0,500})"
+_VALUE = r"(?P<value>\"[^\"]{0,500}\"|'[^']{0,500}'|(?:(?!,N?CCL_)[^\s\"'`;\\]){0,500})"
 _FORMS = (
-    # A shell's, mpirun's -x, srun's --export, docker's -e, ENV of a Dockerfile.
-    re.compile(rf"(?<![\w$./{{-]){_NAME}={_VALUE}"),
+    # A shell's, mpirun's -x, srun's --export, docker's -e, ENV of a Dockerfile; what a sentence quotes is none.
+    re.compile(rf"(?<![\w$./{{`-]){_NAME}={_VALUE}"),
     re.compile(rf"\bsetenv {_NAME} {_VALUE}"),
     re.compile(rf"environ(?:\.setdefault\(|\[)['\"]{_NAME}['\"]\]?\s*[=,]\s*{_VALUE}"),
     re.compile(rf"^[\s{{-]*['\"]?{_NAME}['\"]?\s*:\s+{_VALUE}\s*[,}}]?\s*$"),

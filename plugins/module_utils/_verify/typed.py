@@ -70,14 +70,20 @@ class Piece:
         return "" if all(not line.strip() or is_frame(line) for line in self.lines) else "".join(self.lines)
 
     @property
-    def tool(self) -> str:
-        """Whose output this is by its command."""
+    def program(self) -> str:
+        """The program that was typed; "" where nothing was."""
+        return next(iter(self._typed()), "")
+
+    def _typed(self) -> list[str]:
         words = self.words.partition("|")[0].split()
         while words and words[0].rpartition("/")[2] in _LAUNCHERS:
             words = words[1:]
-        if not words:
-            return ""
-        words[0] = words[0].rpartition("/")[2]
+        return [words[0].rpartition("/")[2], *words[1:]] if words else []
+
+    @property
+    def tool(self) -> str:
+        """Whose output this is by its command."""
+        words = self._typed()
         known = [name for argv, name in _TOOLS.items() if tuple(words[: len(argv)]) == argv]
         return known[0] if known else ""
 

@@ -223,8 +223,8 @@ class Heard:
         if len(plain) > failures.LINES:
             wordings = {used_lines.shape(line): line for line in plain if used_lines.fails(line)}
             asked = list(wordings.values())[: failures.LINES]
-        found = failures.read(asked)
-        self.failed += [one if one.tool else replace(one, tool=of.words.partition(" ")[0]) for one in found]
+        found = failures.read(asked, of.program)
+        self.failed += found
         known = {asked[at] for one in found for at in one.lines}
         unread = [line.strip() for line in plain if line not in known and line.strip()]
         self.left += unread if read or found else []

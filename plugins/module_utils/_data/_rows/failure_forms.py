@@ -27,6 +27,11 @@ FORMS: Any = (
     {'form': 'package', 'tool': 'dnf', 'pattern': '(?:Problem.*: |^\\s+- )(?P<words>(?:package|cannot install|conflicting) .+)'},
     {'form': 'package', 'tool': 'yum', 'pattern': '(?:Error: )?Package: (?P<of>\\S+) \\(', 'below': '^\\s{4,}\\S'},
     {'form': 'package', 'tool': 'apt', 'pattern': '^\\s*(?:E|Err:\\d+): (?P<words>.+)'},
+    {'form': 'library', 'tool': '\\1', 'pattern': '(?:^|[\\s/])(modprobe|insmod|rmmod|depmod): (?:ERROR|FATAL|ERROR:|FATAL:)?:? ?(?P<words>.+)'},
+    {
+        'form': 'library', 'tool': 'the shell',
+        'pattern': '^-?(?:/bin/)?(?:ba|z|da|k)?sh:(?: line \\d+:| \\d+:)? (?P<words>(?P<of>\\S{1,120}): (?:command )?not found.*)',
+    },
     {
         'form': 'library', 'tool': '\\1',
         'pattern': '(?:^|/)([\\w.-]{2,60}): (?P<words>(?:symbol lookup error|error while loading shared libraries): .+)',
@@ -48,13 +53,22 @@ FORMS: Any = (
     },
     {
         'form': 'launcher', 'tool': 'pyxis',
-        'pattern': 'pyxis: (?:\\[ERROR\\] |nvidia-container-cli: )?(?P<words>.{0,200}(?:rror|not found|fail|annot).*)',
+        'pattern': "pyxis: (?:\\[ERROR\\] |nvidia-container-cli: )?(?P<words>.{0,200}(?:rror|not found|fail|annot|n't|No such).*)",
         'unless': ('container start failed', "couldn't start", 'printing', 'if the image', '[INFO', '[WARN', 'importing'), 'nested': True,
     },
     {'form': 'launcher', 'tool': 'enroot', 'pattern': 'enroot\\S{0,20}: (?:\\[ERROR\\] )?(?P<words>.+)', 'nested': True},
+    {'form': 'launcher', 'tool': 'Slurm', 'pattern': 'SPANK plugin "(?P<of>[\\w-]{1,40})" (?P<words>option "[\\w-]{1,60}" not found)'},
     {
         'form': 'launcher', 'tool': '\\1', 'pattern': '\\b(slurmstepd|srun|sbatch|prterun|mpirun|orted)(?:\\[\\d+\\])?: error: (?P<words>.+)',
         'unless': ('spank: ', 'pyxis: ', 'Exited with', 'Killed', 'task_init', 'unblock task', 'Terminated', 'CANCELLED'),
+    },
+    {
+        'form': 'launcher', 'tool': 'Slurm', 'pattern': '^\\[\\d{4}-\\d\\d-\\d\\dT[\\d:.]+\\] (?:\\[[\\w.]{1,40}\\] )?(?:error|fatal): (?P<words>.+)',
+        'unless': ('spank: ', 'pyxis: ', 'Plugin stack init', 'Exited with', 'Killed', 'task_init', 'unblock task', 'Terminated', 'CANCELLED'),
+    },
+    {
+        'form': 'launcher', 'tool': 'Open MPI',
+        'pattern': '^(?:WARNING: |ERROR: )?(?P<words>(?:There was an error|No OpenFabrics|By default, for Open MPI|An ORTE|ORTE was unable).+)',
     },
     {
         'form': 'unit', 'tool': 'systemd',
@@ -77,8 +91,9 @@ FORMS: Any = (
     {'form': 'program', 'tool': 'infiniband-diags', 'pattern': '(?P<words>(?:ibpanic|iberror): .+)'},
     {'form': 'program', 'tool': 'infiniband-diags', 'pattern': 'ibwarn: \\[\\d+\\] (?P<words>\\w{1,40}: .{0,80}(?:failed|No SM/SA).*)'},
     {'form': 'program', 'tool': 'ibv_*_pingpong', 'pattern': "^(?P<words>Couldn't (?:read|write|connect to) remote (?:address|QP).*)"},
+    {'form': 'program', 'tool': 'perftest', 'pattern': "^ {0,8}(?P<words>Failed to modify QP \\d.*|Unable to Connect the HCA's through the link.*)"},
     {
-        'form': 'program', 'tool': 'perftest',
+        'form': 'program', 'tool': '',
         'pattern': "^ {0,8}(?P<words>(?:Couldn't|Unable to|[Ff]ailed to) \\w+ (?:remote |IB |the HCA|CQ|QP|MR|AH|PD|context).*)",
     },
     {'form': 'program', 'tool': 'ibstatus', 'pattern': 'Fatal error: +(?P<words>device .*)'},
@@ -88,7 +103,7 @@ FORMS: Any = (
         'pattern': '(?:([\\w.-]{2,40})(?:\\[\\d+\\])?: )?.{0,60}level="?(?:error|fatal)"? .*?(?:msg|error)="(?P<words>.+?)"(?:$| )', 'nested': True,
     },
     {'form': 'line', 'tool': '', 'pattern': '^(?:ERRO|FATA)\\[\\d+\\] (?P<words>.+)', 'nested': True},
-    {'form': 'line', 'tool': '', 'pattern': '^[EF]\\d{4} [\\d:.]+\\s+\\d+ (?P<of>\\S{1,80})\\] (?P<words>.+)', 'nested': True},
+    {'form': 'line', 'tool': '', 'pattern': '^[EF]\\d{4} [\\d:.]+\\s+\\d+ (?P<of>\\S{1,80})\\] (?P<words>.+)'},
     {'form': 'line', 'tool': '', 'pattern': '^\\d{4}/\\d\\d/\\d\\d [\\d:]+ (?P<words>(?:[Ee]rror|[Ff]ailed|[Ff]atal|[Cc]annot).+)'},
     {'form': 'traceback', 'tool': '', 'pattern': '^\\W{0,4}(?P<of>(?:\\w{1,60}\\.){0,6}(?:\\w{1,60}Error|\\w{0,60}Exception)): (?P<words>.+)'},
     {'form': 'traceback', 'tool': 'C++', 'pattern': '(?:exception with description|what\\(\\): )\\W{0,4}(?P<words>.+)'},
@@ -200,7 +215,7 @@ CAUSES: Any = (
         'proof': 'ibrc.cpp:418: non-zero status: 22 ibv_modify_qp failed', 'other': 'topo.cpp:477: non-zero status: 7 nvshmem detect topo failed',
     },
     {
-        'form': 'program', 'tool': 'perftest', 'pattern': "[Cc]ouldn't allocate MR|create MR|register",
+        'form': 'program', 'tool': '', 'pattern': "[Cc]ouldn't allocate MR|(?:create|register) (?:MR|memory)",
         'means': "the HCA could not register the memory; of a GPU's: neither nvidia_peermem nor DMA-BUF serves it, and GeForce has no GPUDirect RDMA",
         'remedy': '`lsmod | grep nvidia_peermem`, or `--use_cuda_dmabuf` with the open kernel modules; without --use_cuda to compare',
         'proof': "Couldn't allocate MR", 'other': 'Unable to create QP.',
@@ -234,5 +249,23 @@ CAUSES: Any = (
         'form': 'program', 'tool': 'infiniband-diags', 'pattern': 'No SM/SA found', 'means': 'no subnet manager answers on that port',
         'remedy': "look at the port (`ibstat`, `sminfo`); start one (opensm, or the switch's)", 'proof': 'sa_get_handle: No SM/SA found on port :1',
         'other': 'mad_rpc_open_port: client_register for mgmt 1 failed',
+    },
+    {
+        'form': 'library', 'tool': 'modprobe', 'pattern': 'could not insert .{1,60}(?:Invalid argument|Unknown symbol|Exec format error|disagrees)',
+        'means': 'the module was built for another kernel, driver or RDMA stack than the loaded one',
+        'remedy': '`dmesg | tail` names the symbol; build it again for what is loaded (`dkms status`), or remove it',
+        'proof': "could not insert 'nv_peer_mem': Invalid argument", 'other': "could not insert 'nvidia': Key was rejected by service",
+    },
+    {
+        'form': 'program', 'tool': '', 'pattern': 'QP.{0,20} to RTR.{0,80}timed out',
+        'means': 'the way to the other end is not known: over RoCE its address was not resolved',
+        'remedy': "`show_gids` at both ends (the same kind of GID at the index), and ping between the ports' own addresses",
+        'proof': 'Failed to modify QP to RTR: Connection timed out', 'other': 'Failed to modify QP to RTR: Invalid argument',
+    },
+    {
+        'form': 'program', 'tool': 'infiniband-diags', 'pattern': 'client_register for mgmt \\d+ failed',
+        'means': 'the port takes no management packets: it is an Ethernet port, or ib_umad gives no access to it',
+        'remedy': '`ibstat` (Link layer): over RoCE these tools tell nothing; for InfiniBand run them as root with ib_umad loaded',
+        'proof': 'mad_rpc_open_port: client_register for mgmt 1 failed', 'other': 'sa_get_handle: No SM/SA found on port :1',
     },
 )

@@ -50,6 +50,7 @@ def test_settings_alone_are_judged(form: str, tmp_path: Path, capsys: pytest.Cap
         "# export NCCL_IB_DISABLE=1\n",
         "export NCCL_SOCKET_IFNAME=$IFACE\n",
         "$NCCL_HOME=x\n",
+        "with `NCCL_IB_USE_INLINE=1` it hung\n",
         "",
     ],
 )
