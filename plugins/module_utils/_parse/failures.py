@@ -24,6 +24,10 @@ _OF = {kind: [re.compile(pattern) for pattern in patterns] for kind, patterns in
 # What says nothing without the words before it: the kernel's names of errors, and very short ones.
 _ERRORS = "|".join(sorted({re.escape(os.strerror(number)) for number in errno.errorcode}))
 _BARE = re.compile(rf"(?i)(?:{_ERRORS}|no such file|not found|executable file not found|exit status|.{{0,24}}$)")
+# A file of which the error is told, and not by whom.
+_PATH = re.compile(r"/\S{1,300}: ")
+_SENTENCE = re.compile(r"(?<=[.:]) ")
+_LAUNCHER, _RULE, _LONG = "launcher", re.compile(r"-{60,}"), 30
 # What engines put behind the last message, and strings in strings within it.
 _TAIL = re.compile(r"(?:: ?unknown|[\s\":.\\'](?<!\w'))+$")
 _ESCAPED = re.compile(r"\\+[n\"]+")
@@ -72,8 +76,10 @@ def read(lines: Sequence[str], program: str = "") -> list[Failed]:
     """
     found: dict[tuple[str, str], Failed] = {}
     taken: set[int] = set()
-    for at, line in enumerate(lines):
-        one = _failed(at, line.rstrip()[:_LINE], lines, program) if at not in taken else None
+    for one in (*_blocks(lines), *range(len(lines))):
+        if isinstance(one, int):
+            line = _ESCAPED.sub(" ", lines[one].rstrip()[:_LINE])
+            one = _failed(one, line, lines, program) if one not in taken else None
         if one is not None:
             taken.update(one.lines)
             same = found.setdefault((one.tool, shape(one.words)), one)
@@ -82,6 +88,17 @@ def read(lines: Sequence[str], program: str = "") -> list[Failed]:
     told = sorted(found.values(), key=lambda one: (order[one.form], not one.of, one.row))
     built = ", ".join(_built(lines)) if any(one.form in ("compiler", "build") for one in told) else ""
     return [replace(one, of=built or one.of) if one.form in ("compiler", "build") else one for one in told]
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[Failed]:
+    """What Open MPI and PMIx say at length, between two rules: the first sentence."""
+    rules = [at for at, line in enumerate(lines) if _RULE.fullmatch(line.strip())]
+    for begin, end in zip(rules, [*rules[1:], len(lines)]):
+        said = " ".join(line.strip() for line in lines[begin + 1 : end]) if end - begin <= _LONG else ""
+        words = _SENTENCE.split(said)[0]
+        if words and fails(words):
+            shown = printable(_TAIL.sub("", words), _SHOWN)
+            yield Failed(_LAUNCHER, "Open MPI", shown, lines=tuple(range(begin, end)), row=len(_FORMS))
 
 
 def _failed(at: int, line: str, lines: Sequence[str], program: str) -> Failed | None:
@@ -93,8 +110,7 @@ def _failed(at: int, line: str, lines: Sequence[str], program: str) -> Failed | 
         under = _under(at, lines, below) if form.below else []
         groups = match.groupdict()
         words = " ".join([groups.get("words") or "", *(lines[number].strip() for number in under)]).strip()
-        words = _ESCAPED.sub(" ", words or line.strip())
-        words = innermost(words) if form.nested else _TAIL.sub("", words)
+        words = innermost(words or line.strip()) if form.nested else _TAIL.sub("", words or line.strip())
         tool = (match.expand(form.tool) if match.groups("") else form.tool) or program
         shown = printable(" ".join(words.split()), _SHOWN)
         return Failed(form.form, tool, shown, groups.get("of") or "", (at, *under), row)
@@ -126,7 +142,7 @@ def innermost(words: str) -> str:
     """Of messages that stand in each other the last that says something."""
     *outer, inner = _TAIL.sub("", words).split(": ")
     for part in reversed(outer):
-        if fails(inner) and not _BARE.match(inner):
+        if fails(inner) and not _BARE.match(inner) and not _PATH.match(inner):
             break
         inner = f"{part}: {inner}"
     return inner

@@ -36,6 +36,8 @@ _WHOLE, _EXCERPT = "nvsmi_q", "nvsmi_q_fabric"
 _NO_FACTS = frozenset(("beginning_lost", "cut", "error", "error_lines", "unread"))
 # The kernel and fabric-wide tools print bare sentences, which anybody may.
 _LOOSE = frozenset(("dmesg", "ibhosts", "iblinkinfo", "ibnetdiscover", "ibqueryerrors"))
+# What systemd says of a unit it says of any; whose text this is shows the name.
+_NAMED = {"fabricmanager_status": re.compile(r"fabric ?manager", re.IGNORECASE)}
 # Words that only infiniband-diags begin a complaint with.
 _COMPLAINT = re.compile(r"^(?:ibpanic|ibwarn|iberror|src/\w+\.c):", re.MULTILINE)
 
@@ -246,7 +248,7 @@ def guess(text: str) -> tuple[str, ...]:
         return ()
     counts: dict[str, int] = {}
     complaints: list[str] = []
-    for name in NAMES:
+    for name in (name for name in NAMES if name not in _NAMED or _NAMED[name].search(text)):
         told, error = facts(name, prefix.parts(name, text)[0].text)
         if error is None:
             counts[name] = _count(told)

@@ -340,8 +340,10 @@ def _in_two(text: str) -> tuple[str, str] | None:
 def _sure(guessed: Iterable[str], text: str, command: str) -> tuple[str, ...]:
     """Those of whose facts some are there, or whom a check goes by: a bare complaint may be anybody's, and is no other
     tool's than that of the command."""
-    found = ((tool, prefix.parts(tool, text)[0].text) for tool in guessed)
-    return tuple(tool for tool, own in found if names.weight(tool, own) or (not command and _judged(tool, text)[0]))
+    weight = {tool: names.weight(tool, prefix.parts(tool, text)[0].text) for tool in guessed}
+    # What several tools complain of in the same words is none of theirs alone.
+    alone = not command and sum(not facts for facts in weight.values()) == 1
+    return tuple(tool for tool, facts in weight.items() if facts or (alone and _judged(tool, text)[0]))
 
 
 def _complains(line: str, command: str) -> str:

@@ -42,7 +42,7 @@ _ELSEWHERE = (
 _NO_LOOK = (nvsmi_error.NO_PERMISSION, nvsmi_error.NOT_INSTALLED)
 _CAUSES = {
     nvsmi_error.NO_DRIVER: "the nvidia kernel module is not loaded",
-    nvsmi_error.NO_LIBRARY: "the driver's library libnvidia-ml.so is not installed",
+    nvsmi_error.NO_LIBRARY: "the driver's library libnvidia-ml.so is not found: not installed, or not in the container",
     nvsmi_error.BLOCKED: "the operating system keeps nvidia-smi away from the GPUs",
     nvsmi_error.UNKNOWN: "the devices of the driver were taken from this container, or it failed",
 }

@@ -8,6 +8,7 @@ from typing import Any
 ORDER: Any = ('compiler', 'build', 'library', 'hook', 'program', 'runtime', 'unit', 'package', 'engine', 'cluster', 'launcher', 'traceback', 'line')
 FORMS: Any = (
     {'form': 'compiler', 'tool': 'the compiler', 'pattern': '^(?P<words>\\S{1,200}?:\\d+(?::\\d+)?: (?:fatal )?(?:error|错误)\\s?: .+)'},
+    {'form': 'compiler', 'tool': 'the build', 'pattern': '(?i)(?P<words>\\b(?:gcc|cc|compiler)[ -]version[ -]check failed.*)'},
     {'form': 'compiler', 'tool': 'the linker', 'pattern': '(?:^|: )(?P<words>modpost: .{1,200} undefined!.*|ld\\S{0,20}: cannot find .+)'},
     {'form': 'build', 'tool': 'dkms', 'pattern': '(?P<words>Bad return status for module build.*)'},
     {
@@ -18,8 +19,12 @@ FORMS: Any = (
         'form': 'build', 'tool': 'the build',
         'pattern': '^\\s*(?:ERROR: |Error: )?(?P<words>Failed (?:to build|executing).+|make(?:\\[\\d+\\])?: \\*\\*\\* .+)',
     },
-    {'form': 'package', 'tool': 'apt', 'pattern': '^\\s*(?P<of>[a-z0-9][\\w+.:-]{1,120}) : (?P<words>(?:Pre-?)?Depends: .+ but .+)'},
-    {'form': 'package', 'tool': 'apt', 'pattern': '^\\s{4,}(?P<words>(?:Pre-?)?Depends: .+ but .+)'},
+    {
+        'form': 'package', 'tool': 'apt',
+        'pattern': '^\\s*(?P<of>[a-z0-9][\\w+.:-]{1,120}?) ?: (?P<words>(?:(?:Pre-?)?Depends: .+ but .+|(?:Conflicts|Breaks): \\S.*))',
+    },
+    {'form': 'package', 'tool': 'apt', 'pattern': '^\\s{4,}(?P<words>(?:(?:Pre-?)?Depends: .+ but .+|(?:Conflicts|Breaks): \\S.*))'},
+    {'form': 'package', 'tool': 'dpkg', 'pattern': '(?P<words>trying to overwrite .+ which is also in package (?P<of>\\S+).*)'},
     {'form': 'package', 'tool': 'dpkg', 'pattern': 'dpkg: dependency problems prevent configuration of (?P<of>[^\\s:]+)', 'below': ' is not '},
     {'form': 'package', 'tool': 'dpkg', 'pattern': 'dpkg: error processing (?:package|archive) (?P<of>\\S+)', 'below': '^\\s+\\S'},
     {'form': 'package', 'tool': 'dnf', 'pattern': '(?P<words>nothing provides .+? needed by (?P<of>\\S+).*)'},
@@ -67,9 +72,15 @@ FORMS: Any = (
         'unless': ('spank: ', 'pyxis: ', 'Plugin stack init', 'Exited with', 'Killed', 'task_init', 'unblock task', 'Terminated', 'CANCELLED'),
     },
     {
-        'form': 'launcher', 'tool': 'Open MPI',
-        'pattern': '^(?:WARNING: |ERROR: )?(?P<words>(?:There was an error|No OpenFabrics|By default, for Open MPI|An ORTE|ORTE was unable).+)',
+        'form': 'launcher', 'tool': 'ssh',
+        'pattern': '^(?P<words>(?:ssh|kex)_exchange_identification: .+|Host key verification failed.*|\\S+: Permission denied \\(publickey.+)',
     },
+    {
+        'form': 'launcher', 'tool': '\\1',
+        'pattern': '(?:^|\\] )(P[MR][IR][XTE2]{1,2}|ORTE|pml_ucx)[\\w.:]*(?: ERROR|_ERROR_LOG|\\d* +Error): (?P<words>.+)',
+    },
+    {'form': 'launcher', 'tool': 'MPICH', 'pattern': '^Abort\\(\\d+\\) on node \\d+[^:]{0,80}: (?P<words>.+)'},
+    {'form': 'unit', 'tool': 'systemd', 'pattern': '^\\s*(?P<words>Active: failed .+?)(?: since |$)'},
     {
         'form': 'unit', 'tool': 'systemd',
         'pattern': '(?P<of>[\\w@.-]{1,120}\\.(?:service|mount|socket)): (?P<words>(?:Main process exited|Failed with result).*)',
@@ -98,6 +109,7 @@ FORMS: Any = (
     },
     {'form': 'program', 'tool': 'ibstatus', 'pattern': 'Fatal error: +(?P<words>device .*)'},
     {'form': 'program', 'tool': 'CUDA', 'pattern': '(?P<words>Error \\d{1,3}: [a-z].{5,120}?)(?: \\(Triggered|$)'},
+    {'form': 'program', 'tool': 'MFT', 'pattern': '^-E- (?P<words>.+)'},
     {
         'form': 'line', 'tool': '\\1',
         'pattern': '(?:([\\w.-]{2,40})(?:\\[\\d+\\])?: )?.{0,60}level="?(?:error|fatal)"? .*?(?:msg|error)="(?P<words>.+?)"(?:$| )', 'nested': True,
@@ -105,6 +117,10 @@ FORMS: Any = (
     {'form': 'line', 'tool': '', 'pattern': '^(?:ERRO|FATA)\\[\\d+\\] (?P<words>.+)', 'nested': True},
     {'form': 'line', 'tool': '', 'pattern': '^[EF]\\d{4} [\\d:.]+\\s+\\d+ (?P<of>\\S{1,80})\\] (?P<words>.+)'},
     {'form': 'line', 'tool': '', 'pattern': '^\\d{4}/\\d\\d/\\d\\d [\\d:]+ (?P<words>(?:[Ee]rror|[Ff]ailed|[Ff]atal|[Cc]annot).+)'},
+    {
+        'form': 'line', 'tool': '',
+        'pattern': '^\\W{0,2}(?:\\[(?:ERROR|FATAL|error|fatal)\\]|ERROR:|FATAL:|Fatal error:|Error:|error:)\\s+(?P<words>\\S.+)',
+    },
     {'form': 'traceback', 'tool': '', 'pattern': '^\\W{0,4}(?P<of>(?:\\w{1,60}\\.){0,6}(?:\\w{1,60}Error|\\w{0,60}Exception)): (?P<words>.+)'},
     {'form': 'traceback', 'tool': 'C++', 'pattern': '(?:exception with description|what\\(\\): )\\W{0,4}(?P<words>.+)'},
 )
