@@ -175,7 +175,7 @@ def test_the_same_tool_s_second_output_is_another_host_s(tmp_path: Path, capsys:
     [
         "[1700000000.123456] ERROR the application server caught fire\n[1700000001.123456] ERROR disk sda is gone\n",
         "[    0.123456] ERROR the application server caught fire\n[    0.123457] ERROR disk /dev/sda is gone\n" * 2,
-        "Error: whatever went wrong in my script\n",
+        "Whatever failed in my script\n",
         "Failed to do what it should\n",
     ],
 )
@@ -185,6 +185,12 @@ def test_a_text_of_no_tool_is_read_as_none_and_its_failing_line_is_told(
     status, said = pasted.answer_to(capsys, tmp_path, text)
     assert (status, "nothing is wrong" in said, "read " in said) == (3, False, False), said
     assert text.splitlines()[0] in said
+
+
+def test_what_is_marked_as_an_error_is_one_of_no_tool_s(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said = pasted.answer_to(capsys, tmp_path, "Error: whatever went wrong in my script\n")
+    assert (status, "read " in said) == (2, False), said
+    assert "a program says 'whatever went wrong in my script'" in said
 
 
 def test_how_many_lines_nobody_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
