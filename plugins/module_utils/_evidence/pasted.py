@@ -10,7 +10,6 @@ from .sources import Evidence, Names, entry_name
 
 # Of what nobody gave it is not known whether the host has it.
 NOT_GIVEN = "not in the bundle"
-NO_FILES: Mapping[str, str] = {}
 
 
 class Pasted:
@@ -24,10 +23,10 @@ class Pasted:
         texts: Mapping[str, str],
         host: str = "",
         beside: Iterable[Pasted] = (),
-        files: Mapping[str, str] = NO_FILES,
+        files: Mapping[str, str] | None = None,
     ) -> None:
         self._texts = texts
-        self._files = files
+        self._files = files or {}
         self.host = host
         self.beside = tuple(beside)
 

@@ -41,6 +41,10 @@ def _joined(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def _is_result(value: Any) -> bool:
+    return isinstance(value, dict) and "stdout" in value
+
+
 def _text_of(value: Any) -> str:
     """What a JSON value says was printed; "" where it has nothing of the kind."""
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
@@ -50,9 +54,7 @@ def _text_of(value: Any) -> str:
         said = [told[key] for key in _KEYS if told.get(key) and key.replace("_lines", "") != "stderr"][:1]
         said += [told[key] for key in ("stderr_lines", "stderr") if told.get(key)][:1]
         # A task's registered variable is named before, or has them one level below.
-        named = [
-            one for key, one in value.items() if key.endswith(_KEYS[:2]) or (type(one) is dict and "stdout" in one)
-        ]
+        named = [one for key, one in value.items() if key.endswith(_KEYS[:2]) or _is_result(one)]
         return "".join(said) or next(filter(None, map(_text_of, named)), "")
     if not isinstance(value, str) or not value:
         return ""
