@@ -266,7 +266,7 @@ def test_our_locks_leave_the_operators_alone() -> None:
 def test_words_lead_to_a_cause(words: str, kind: str) -> None:
     error = failures.explain(words, doing="reading")
     assert error.kind == kind
-    assert re.sub("^E: |^Error! ", "", words)[:20] in str(error)
+    assert re.sub("^E: |^Error[!:] ", "", words)[:20] in str(error)
 
 
 def test_pins_name_versions_and_repositories() -> None:
