@@ -41,6 +41,7 @@ FAILS = (
     r"|unable|unsuccessful|not respond\w*|lost|evicted|corrupt\w*|invalid|refus\w+|reject\w+|abort\w*|stuck|hung|dead"
     r"|nobody cared|exhaust\w*|overflow\w*|overrun|out of|no (?:space|memory)|fatal|panic|unknown symbol|disagrees"
     r"|mismatch|denied|stopped|stall\w*|leak\w*|not (?:found|enough|ready|supported by)|insufficient|unexpected\w*"
+    r"|no (?:[\w-]{1,20} ){1,4}(?:found|probed|detected)|(?:was|were) not (?:called|initiali[sz]ed)"
     r"|WARNING|BUG|bad|broken|degraded|disabling|link status (?:definitely )?down)\b"
 )
 # A warning that is none, by its form: something is not supported or grows old, or the driver announces what it does.

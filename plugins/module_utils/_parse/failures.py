@@ -33,8 +33,25 @@ _TAIL = re.compile(r"(?:: ?unknown|[\s\":.\\'](?<!\w'))+$")
 _ESCAPED = re.compile(r"\\+[n\"]+")
 # How a complaint begins, with the program's name or without.
 _COMPLAINS = re.compile(
-    r"\s{0,8}(?:[\w./-]{1,60}: )?(?:error|fatal|failed|cannot|can't|couldn't|could not|unable to)\b", re.IGNORECASE
+    r"\s{0,8}(?:[\w./-]{1,60}: )?(?:[a-z]{2,12} error|error|fatal|failed|cannot|can't|couldn't|could not|unable to)\b",
+    re.IGNORECASE,
 )
+# Who says a line: a program with its process, as syslog has it; or a program's, a driver's or a script's name before a
+# colon, which is no key of a value.
+_TAGGED = re.compile(r"(?:[\w.,:+-]{1,64} ){0,5}?(?:\S{1,200}/)?\(?([A-Za-z][\w.@-]{1,60})\)?\[\d{1,9}\]: +(.+)")
+_NAMED = re.compile(r"\s{0,8}(?:/\S{1,200}/)?([a-z][\w.+-]{1,40}|[A-Z][A-Z0-9_]{1,12}): +(.+)")
+_NO_NAME = re.compile(
+    r"(?:err(?:or)?|fatal|warn(?:ing)?|info|notice|note|debug|crit(?:ical)?|trace|status|state|phase|result|reason|cause"
+    r"|message|msg|details?|output|stderr|stdout|exception)s?",
+    re.IGNORECASE,
+)
+_MILD = re.compile(r"\W{0,3}(?:warn(?:ing)?|info|notice|note|debug|hint)\b", re.IGNORECASE)
+_SEVERE = re.compile(
+    r"(?:\[ *\d+\.\d+\] )?\W{0,3}(?:err(?:or)?|fatal|crit(?:ical)?)(?:[]:*!]\W{0,2}|: )(?=\w)", re.IGNORECASE
+)
+# What a traceback of Python has beside the exception.
+_FRAME = re.compile(r"\s*File \"[^\"]{1,400}\", line \d+")
+_CHAIN = ("Traceback (most recent call last)", "The above exception was the direct", "During handling of the above")
 
 
 @dataclass(frozen=True)
@@ -102,21 +119,54 @@ def _blocks(lines: Sequence[str]) -> Iterator[Failed]:
 
 
 def _failed(at: int, line: str, lines: Sequence[str], program: str) -> Failed | None:
-    """The failure that begins in this line; a bare complaint is one of the program that was typed."""
+    """The failure that begins in this line; a complaint without a form is one of who says it."""
+    who, body = sayer(line)
+    follows = False
     for row, (form, pattern, below) in enumerate(_FORMS):
-        match = pattern.search(line)
+        match = pattern.search(line) or (pattern.search(body) if who and not follows else None)
         if match is None or any(words in line for words in form.unless):
+            follows |= match is not None
             continue
         under = _under(at, lines, below) if form.below else []
         groups = match.groupdict()
         words = " ".join([groups.get("words") or "", *(lines[number].strip() for number in under)]).strip()
         words = innermost(words or line.strip()) if form.nested else _TAIL.sub("", words or line.strip())
-        tool = (match.expand(form.tool) if match.groups("") else form.tool) or program
+        tool = (match.expand(form.tool) if match.groups("") else form.tool) or who or program
         shown = printable(" ".join(words.split()), _SHOWN)
         return Failed(form.form, tool, shown, groups.get("of") or "", (at, *under), row)
-    if program and _COMPLAINS.match(line):
-        return Failed("line", program, printable(" ".join(line.split()), _SHOWN), lines=(at,))
-    return None
+    if follows or _MILD.match(body) or not fails(body):
+        return None
+    severe = _SEVERE.match(body)
+    words = printable(" ".join(body[severe.end() if severe else 0 :].split()), _SHOWN)
+    if who:
+        return Failed("unit" if who == "systemd" else "program", who, words, lines=(at,), row=len(_FORMS))
+    return Failed("line", program, words, lines=(at,)) if _COMPLAINS.match(line) else None
+
+
+def sayer(line: str) -> tuple[str, str]:
+    """Who says a line by its own words, "" where it does not tell, and what is said."""
+    tagged = _TAGGED.match(line)
+    who, body = (tagged[1], tagged[2]) if tagged else ("", line)
+    named = _NAMED.match(body)
+    if named is None or _NO_NAME.fullmatch(named[1]):
+        return who, body
+    # A program that names itself again behind its tag.
+    return who or named[1], body if who and who != named[1] else named[2]
+
+
+def frames(lines: Sequence[str]) -> set[int]:
+    """The numbers of lines that a traceback of Python has beside its exception: they tell where, and not what."""
+    found = set()
+    for at, line in enumerate(lines):
+        if _FRAME.match(line):
+            found.add(at)
+            deep = len(line) - len(line.lstrip())
+            below = lines[at + 1 : at + 3]
+            source = [number for number, one in enumerate(below, at + 1) if len(one) - len(one.lstrip()) > deep]
+            found.update(source if at + 1 in source else ())
+        elif line.strip().startswith(_CHAIN):
+            found.add(at)
+    return found
 
 
 def _under(at: int, lines: Sequence[str], below: re.Pattern[str]) -> list[int]:

@@ -40,6 +40,7 @@ _WHOLE = {
 }
 # Of perftest is "Failed to modify QP 306 to RTR".
 _ERRORS = ("No IB devices found", "Failed to get", "Failed to open", "Failed to query", "IB device ")
+_WARNING = "libibverbs: Warning: "
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class Verbs:
 class IbvDevinfo:
     """Every device that libibverbs knows, and what the tool said when it gave up.
 
+    ``warnings``: what libibverbs says of devices that it does not take.
     ``unread``: how many lines belong to a device or port whose own line is missing, or have a number that
     is damaged, and the last line where the text ends within it.
     """
@@ -85,6 +87,7 @@ class IbvDevinfo:
     hcas: tuple[Verbs, ...]
     error_lines: tuple[str, ...] = ()
     unread: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 class _Hca(Block):
@@ -102,6 +105,7 @@ class _Reader:
         self.port: Block | None = None
         self.errors: list[str] = []
         self.strange: list[ParseError] = []
+        self.warnings: list[str] = []
 
     def take(self, line_no: int, line: str, *, ends_early: bool) -> None:
         key, _colon, value = line.partition(":")
@@ -114,6 +118,8 @@ class _Reader:
             self._open_port(int(number.group(1)), line_no, line)
         elif line.startswith(_ERRORS):
             self.errors.append(line)
+        elif line.startswith(_WARNING):
+            self.warnings.append(line[len(_WARNING) :])
         else:
             self._put(line_no, line)
 
@@ -175,11 +181,12 @@ def parse(text: str) -> IbvDevinfo:
         reader.take(line_no, line, ends_early=line_no == last)
     if not any(block.values or block.ports for block in reader.hcas.values()):
         if reader.errors:
-            return IbvDevinfo((), tuple(reader.errors))
+            return IbvDevinfo((), tuple(reader.errors), warnings=tuple(reader.warnings))
         if reader.strange:
             raise reader.strange[0]
         raise no_facts(_TOOL, lines, "no device and no error from here to the end")
-    return IbvDevinfo(tuple(map(_verbs, reader.hcas.values())), tuple(reader.errors), len(reader.strange))
+    hcas = tuple(map(_verbs, reader.hcas.values()))
+    return IbvDevinfo(hcas, tuple(reader.errors), len(reader.strange), tuple(reader.warnings))
 
 
 def facts(parsed: IbvDevinfo) -> dict[str, Any]:
@@ -195,6 +202,8 @@ def facts(parsed: IbvDevinfo) -> dict[str, Any]:
     result: dict[str, Any] = {"hcas": hcas, "n_hcas": len(hcas), "unread": parsed.unread}
     if not parsed.error_lines and any(map(_is_cut, parsed.hcas)):
         result["cut"] = True
+    if parsed.warnings:
+        result["warnings"] = list(parsed.warnings)
     if parsed.error_lines:
         result.update(error_lines=list(parsed.error_lines), error=parsed.error_lines[-1])
         if not hcas:

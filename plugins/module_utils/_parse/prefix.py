@@ -63,6 +63,8 @@ _KUBECTL = re.compile(r"\[(pod/[\w./-]{1,253})\](?: |$)")
 _RAY = re.compile(r"\((?:[\w.]{1,60} )?(?:pid=\d{1,9}, )?(?:ip|pid)=([\w.:]{1,45})\)(?: |$)")
 _COMPOSE = re.compile(r"([\w.-]{1,253}?) {0,60}\|(?: |$)")
 _SYSLOG = re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d ([\w.-]{1,253}) [\w./-]{1,60}(?:\[\d{1,9}\])?:(?: |$)")
+# Without the name of the program, which is needed where nobody knows the text.
+_SYSLOG_SAID = re.compile(_SYSLOG.pattern.replace(r" [\w./-]{1,60}(?:", r" (?=[\w./-]{1,60}(?:") + ")")
 _PDSH = re.compile(r"([A-Za-z0-9][\w.-]{0,253}):(?: |$)")
 _SRUN = re.compile(r" {0,6}(\d{1,6}):(?: |$)")
 # A kernel's log has hosts and words with colons of its own; whoever else put a name first put it before a time.
@@ -81,6 +83,7 @@ _KINDS = (
 _NUMBERED = re.compile(r"() {0,6}\d{1,7}(?: |:)?(?=\[ {0,6}\d{1,8}\.\d{6}\])")
 _TIME_OF_KERNEL = re.compile(_TIME.pattern + r"(?=\[ {0,8}\d)")
 _OF = {
+    "": (*_TAGGED, _Kind(_TIME), _Kind(_SYSLOG_SAID), *_NAMED),
     "dmesg": (
         *_TAGGED,
         _Kind(_NUMBERED, least=2),

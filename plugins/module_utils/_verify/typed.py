@@ -18,6 +18,7 @@ _BARE_SECOND = re.compile(r"-{1,2}\w|nvlink\b|topo\b|status\b|diag\b|health\b|sh
 # What Markdown and HTML put around a text, and terminals before it.
 _FRAME = re.compile(r" {0,8}(?:(?:`{3,}|~{3,})[\w+-]{0,20}|</?(?:pre|code|details|summary|br)\s?/?>){1,3}\s*")
 _LAUNCHERS = ("sudo", "time", "timeout", "watch", "ibsim-run")
+_SHOWS = frozenset(("cat", "tail", "head", "less", "more", "grep", "journalctl", "logs", "exec", "ssh"))
 _TOOLS: dict[tuple[str, ...], str] = {
     **{command.argv: name for name, command in COMMANDS.items()},
     ("lspci",): "lspci",
@@ -71,8 +72,9 @@ class Piece:
 
     @property
     def program(self) -> str:
-        """The program that was typed; "" where nothing was."""
-        return next(iter(self._typed()), "")
+        """The program that was typed; "" where nothing was, or one that shows what others printed."""
+        typed = self._typed()
+        return typed[0] if typed and not _SHOWS.intersection(typed[:2]) else ""
 
     def _typed(self) -> list[str]:
         words = self.words.partition("|")[0].split()

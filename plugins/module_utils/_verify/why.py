@@ -82,6 +82,7 @@ _AGAIN: Bound = 20
 _HOSTS_ASKED: Bound = 8
 _OF_DUMP = re.compile(r"(?:trace|dump)\D{0,6}(\d{1,7})(?:\D|$)")
 _NOBODY = "nobody expects"
+_TRACEBACK = "traceback"
 
 
 @dataclass(frozen=True)
@@ -226,7 +227,8 @@ class Heard:
         found = failures.read(asked, of.program)
         self.failed += found
         known = {asked[at] for one in found for at in one.lines}
-        unread = [line.strip() for line in plain if line not in known and line.strip()]
+        told = {plain[at] for at in failures.frames(plain)} if any(one.form == _TRACEBACK for one in found) else ()
+        unread = [line.strip() for line in plain if line.strip() and line not in known and line not in told]
         self.left += unread if read or found else []
         self.doubts += list({used_lines.shape(line): line for line in unread if used_lines.fails(line)}.values())
         return read or bool(found)
@@ -581,9 +583,14 @@ def _why_unread(tool: str, text: str) -> str:
     lines = len(text.splitlines())
     errors = [names.facts(name, text)[1] for name in names.NAMES]
     # Who found nothing of its own knows nothing of the text.
-    refused = [(error.line_no, str(error)) for error in errors if error and not error.reason.startswith("no ")]
-    at, why = max(refused, default=(0, ""))
-    if lines < _SHORT and at > _FAR:
+    refused = [
+        (error.line_no, str(error), name)
+        for name, error in zip(names.NAMES, errors)
+        if error and not error.reason.startswith("no ")
+    ]
+    at, why, name = max(refused, default=(0, "", ""))
+    # A head and comments, which many parsers pass by, make no text of theirs.
+    if at > _FAR and lines < _SHORT and names.weight(name, "".join(text.splitlines(keepends=True)[: at - 1])):
         return why
     first = next(line for line in text.splitlines() if line.strip() and not is_frame(line))
     return f"no tool is known that prints {printable(first.strip())!r}"

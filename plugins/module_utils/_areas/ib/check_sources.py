@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Iterator
 
 from ..._expect.expectations import CAPABILITY, Expectations
-from ..._ground.check import Check, failed, passed, skipped, unknown
+from ..._ground.check import Cause, Check, failed, passed, skipped, unknown
 from ..._ground.text import few
 from ..._parse.ibstat import Ca, Port
 from ..._rails.ib import Sorted, nobody_counts
@@ -19,6 +19,8 @@ _NOT_THERE = ("No such file or directory", "No such device", "can't be found")
 _NO_HARDWARE = "no HCA is on the PCI bus, and nobody says whether one should be"
 _SHOWN = 6
 _VERBS = "ibv_devinfo"
+# What libibverbs says where the kernel has devices, and it has no provider for them.
+_NO_PROVIDER = ("no userspace device-specific driver", "couldn't open config directory")
 _SILENT = "ibstat fails without a word, or its library (libibumad) is of another RDMA stack than the kernel's modules"
 
 
@@ -147,7 +149,12 @@ def judge_presence(facts: IbFacts, expect: Expectations) -> Check:
 
 
 def _why_absent(facts: IbFacts) -> str:
-    """What the PCI bus says of it, "" where it cannot be read."""
+    """What libibverbs or the PCI bus says of it, "" where neither does."""
+    if any(words in line for line in facts.absent for words in _NO_PROVIDER):
+        return Cause(
+            "libibverbs has no provider in this root for the kernel's devices: it is missing, or another release",
+            "install ibverbs-providers (or the rdma-core of the host's OFED) in this root",
+        )
     if facts.bus.value:
         found = ", ".join(facts.bus.value[:_SHOWN])
         return f"{found} on the PCI bus, but no RDMA driver has taken it over"

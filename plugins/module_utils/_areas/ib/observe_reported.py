@@ -83,7 +83,8 @@ def ask(evidence: Evidence) -> Reported:
         said.append(("ibstatus", (status.value.error,)))
     if verbs.value is not None:
         cas["ibv_devinfo"] = tuple(_from_verbs(hca) for hca in verbs.value.hcas)
-        said.append(("ibv_devinfo", verbs.value.error_lines))
+        refused = "".join(f" ({warning})" for warning in verbs.value.warnings[:1])
+        said.append(("ibv_devinfo", tuple(f"{line}{refused}" for line in verbs.value.error_lines)))
     if links.value is not None:
         cas["rdma link"] = _from_links(links.value)
         said.append(("rdma link", (links.value.error,)))

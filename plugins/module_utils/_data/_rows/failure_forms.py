@@ -71,6 +71,7 @@ FORMS: Any = (
         'form': 'launcher', 'tool': 'Slurm', 'pattern': '^\\[\\d{4}-\\d\\d-\\d\\dT[\\d:.]+\\] (?:\\[[\\w.]{1,40}\\] )?(?:error|fatal): (?P<words>.+)',
         'unless': ('spank: ', 'pyxis: ', 'Plugin stack init', 'Exited with', 'Killed', 'task_init', 'unblock task', 'Terminated', 'CANCELLED'),
     },
+    {'form': 'cluster', 'tool': 'Slurm', 'pattern': '^\\s*Reason=(?P<words>(?!\\(null\\)|N/A)\\S.*?)(?: \\[\\S{1,60}\\])?$'},
     {
         'form': 'launcher', 'tool': 'ssh',
         'pattern': '^(?P<words>(?:ssh|kex)_exchange_identification: .+|Host key verification failed.*|\\S+: Permission denied \\(publickey.+)',
@@ -83,7 +84,7 @@ FORMS: Any = (
     {'form': 'unit', 'tool': 'systemd', 'pattern': '^\\s*(?P<words>Active: failed .+?)(?: since |$)'},
     {
         'form': 'unit', 'tool': 'systemd',
-        'pattern': '(?P<of>[\\w@.-]{1,120}\\.(?:service|mount|socket)): (?P<words>(?:Main process exited|Failed with result).*)',
+        'pattern': '(?P<of>[\\w@.-]{1,120}\\.(?:service|mount|socket)): (?P<words>(?:(?:Main|Control) process exited|Failed with result).*)',
     },
     {'form': 'unit', 'tool': 'systemd', 'pattern': 'Job for (?P<of>\\S+) (?P<words>(?:failed|timed out|canceled).*)'},
     {'form': 'program', 'tool': 'UCX', 'pattern': '\\bUCX {1,4}(?:ERROR|FATAL) (?P<words>.+)'},
@@ -97,6 +98,13 @@ FORMS: Any = (
     },
     {'form': 'program', 'tool': 'libibverbs', 'pattern': 'libibverbs: (?P<words>Fatal: .+|Warning: no userspace .+)'},
     {'form': 'program', 'tool': 'libibverbs', 'pattern': '^(?P<words>Failed to open device|No IB devices found)'},
+    {
+        'form': 'program', 'tool': '',
+        'pattern': (
+            '(?:^|\\] )[\\w./-]{1,120}\\.(?:c|cc|cpp|cu|h|go|rs|py): *\\d+:? ?(?:[\\w.]{1,80}(?:\\(\\))?: )?\\W{0,2}(?:ER'
+            'ROR|FATAL)\\W{1,3}(?P<words>\\w.+)'
+        ),
+    },
     {'form': 'program', 'tool': 'opensm', 'pattern': '-> (?P<words>\\w{1,60}: ERR [0-9A-F]{4}: .+)'},
     {'form': 'program', 'tool': 'libfabric', 'pattern': '^libfabric:\\d+:.{0,80}?(?:warn|error)\\S{0,20}\\s*(?P<words>.*(?:fail|error|unable).*)'},
     {'form': 'program', 'tool': 'infiniband-diags', 'pattern': '(?P<words>(?:ibpanic|iberror): .+)'},

@@ -29,6 +29,7 @@ HARMLESS: Any = (
     '--\\S{0,60}(?:error|fail|timeout)',
     'https?://\\S{0,200}(?:error|fail)',
     '\\bNCCL INFO\\b|\\bNo running processes found\\b',
+    '\\bmay have more information\\b',
     '^\\s*#',
 )
 NOT_READ: Any = (

@@ -61,6 +61,15 @@ def test_a_tool_that_finds_no_device_beside_ibstat_s_disagrees() -> None:
     assert found(replace(seen, simulated="all"))["ib.sources.agree host"][0] == "pass"
 
 
+@pytest.mark.parametrize(
+    "words", ["no userspace device-specific driver found for /x/uverbs0", "couldn't open config directory '/x'."]
+)
+def test_devices_that_libibverbs_has_no_provider_for_are_there_for_the_kernel(words: str) -> None:
+    seen = replace(facts(), cas=(), absent=(f"ibv_devinfo: No IB devices found ({words})",), ibstat_unknown="x")
+    result, said = found(seen)["ib.hca.present host"]
+    assert (result, "no provider" in said, "no RDMA driver is bound" in said) == ("fail", True, False)
+
+
 def test_without_ibstat_the_next_source_is_judged_and_named() -> None:
     rough = hca("mlx5_0", port(port_guid="", lmc=None), n_ports=None, node_guid="")
     seen = facts(rough, source="rdma link", ibstat_unknown="ibstat: not installed", sysfs=())

@@ -79,6 +79,8 @@ FINE = [
     *pasted.HEALTHY.values(),
     "libibverbs: Warning: couldn't load driver 'libhfi1verbs-rdmav34.so'\n",
     "slurmstepd: error: *** STEP 12.0 ON node1 CANCELLED AT 2026-01-05T10:00:00 ***\n",
+    "frob: warning: could not find the old name of it\n",
+    "frob: 0 errors\n",
     "pyxis: [INFO] Extracting squashfs filesystem, errors are ignored\n",
 ]
 
@@ -88,6 +90,28 @@ def test_who_failed_in_which_words_of_what(text: str, told: tuple[str, str, str,
     first = failures.read(text.splitlines())[0]
     assert (first.form, first.tool, first.of) == told[:3]
     assert told[3] in first.words
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("frob: it broke", ("frob", "it broke")),
+        ("/usr/bin/frob: line 3: kill: (9) - No such process", ("frob", "line 3: kill: (9) - No such process")),
+        ("n1 (udev-worker)[7]: nvidia: it broke", ("udev-worker", "nvidia: it broke")),
+        ("set 23 23:59:28 n1 frobd[7]: [ 2.5] [ERROR]Failed", ("frobd", "[ 2.5] [ERROR]Failed")),
+        ("frobd[7]: frobd: it broke", ("frobd", "it broke")),
+        ("Status: failed", ("", "Status: failed")),
+        ("error: it broke", ("", "error: it broke")),
+        ("A sentence that failed", ("", "A sentence that failed")),
+    ],
+)
+def test_who_says_a_line_is_told_by_its_own_words(line: str, told: tuple[str, str]) -> None:
+    assert failures.sayer(line) == told
+
+
+def test_a_file_of_a_source_is_where_and_its_error_what_failed() -> None:
+    (one,) = failures.read(["rdma.c:1075:frob_qpair_init: *ERROR*: rdma_create_qp failed: errno 12"])
+    assert (one.form, one.words) == ("program", "rdma_create_qp failed: errno 12")
 
 
 @pytest.mark.parametrize("text", FINE)

@@ -241,6 +241,11 @@ def test_where_ibstat_cannot_be_used_the_next_source_tells(
             id="ibv_devinfo",
         ),
         pytest.param(
+            {"ibv_devinfo": Output(255, "libibverbs: Warning: no provider of mine\nNo IB devices found\n", "")},
+            "ibv_devinfo: No IB devices found (no provider of mine)",
+            id="ibv_devinfo with a warning",
+        ),
+        pytest.param(
             {"rdma_link": Output(1, "", "Failed to open NETLINK_RDMA socket\n")},
             "rdma link: Failed to open NETLINK_RDMA socket",
             id="rdma",

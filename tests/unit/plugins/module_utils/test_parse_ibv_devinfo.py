@@ -49,7 +49,7 @@ def test_an_unknown_mtu_is_none() -> None:
 )
 def test_an_error_is_told_not_raised(line: str) -> None:
     found = ibv_devinfo.facts(ibv_devinfo.parse(f"libibverbs: Warning: x\n{line}\n"))
-    assert (found["hcas"], found["error_lines"]) == ([], [line])
+    assert (found["hcas"], found["error_lines"], found["warnings"]) == ([], [line], ["x"])
 
 
 @pytest.mark.parametrize(

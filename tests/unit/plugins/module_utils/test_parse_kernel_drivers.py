@@ -225,6 +225,8 @@ def test_recorded_logs_hold_nothing_that_no_rule_knows(tool: str, sidecar: Path)
         ("slot advertised sufficient power", "slot advertised insufficient power for it"),
         ("start was successful", "start was unsuccessful"),
         ("errorless", "in error"),
+        ("now a usable port was found", "no usable port was found"),
+        ("its routine was called", "its routine was not called for 3 devices"),
         ("link timeoutless", "link timeout"),
     ],
 )

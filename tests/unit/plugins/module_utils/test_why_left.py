@@ -176,7 +176,6 @@ def test_the_same_tool_s_second_output_is_another_host_s(tmp_path: Path, capsys:
         "[1700000000.123456] ERROR the application server caught fire\n[1700000001.123456] ERROR disk sda is gone\n",
         "[    0.123456] ERROR the application server caught fire\n[    0.123457] ERROR disk /dev/sda is gone\n" * 2,
         "Whatever failed in my script\n",
-        "Failed to do what it should\n",
     ],
 )
 def test_a_text_of_no_tool_is_read_as_none_and_its_failing_line_is_told(
@@ -191,6 +190,44 @@ def test_what_is_marked_as_an_error_is_one_of_no_tool_s(tmp_path: Path, capsys: 
     status, said = pasted.answer_to(capsys, tmp_path, "Error: whatever went wrong in my script\n")
     assert (status, "read " in said) == (2, False), said
     assert "a program says 'whatever went wrong in my script'" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "who"),
+    [
+        ("Failed to do what it should\n", "a program"),
+        ("net_frob: probe of 0000:af:00.2 aborted\n", "net_frob"),
+        ("Mar  1 10:00:00 n1 frobd[9]: NUMA: Failed to open /x: Permission denied\n", "frobd"),
+        ("2026-03-01T10:00:00.1+00:00 n1 frobd[9]: frobd: error: node n1 refused\n" * 2, "frobd"),
+        ("root@n1:~# rxe_cfg add eth0\ncannot add it\n", "rxe_cfg"),
+        ("root@n1:~# docker logs 1f\nUnable to stop the engine\n", "a program"),
+        ("NodeName=n1 Arch=x86_64\n   State=IDLE+DRAIN\n   Reason=gpu count is too low [slurm@2026-03-01]\n", "Slurm"),
+    ],
+)
+def test_a_complaint_of_no_known_form_is_one_of_who_says_it(
+    text: str, who: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, said = pasted.answer_to(capsys, tmp_path, text)
+    assert (status, "read " in said, f"FAIL    {who} says '" in said) == (2, False, True), said
+    assert "nobody here knows" not in said
+
+
+def test_of_a_traceback_the_exception_is_told_and_the_rest_is_no_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head, frame = (
+        "Traceback (most recent call last):\n",
+        '  File "/x/errors/failing.py", line 3, in fail\n    raise E("failed")\n',
+    )
+    chain = "\nThe above exception was the direct cause of the following exception:\n\n"
+    text = f"{head}{frame}RuntimeError: it broke\n{chain}{head}{frame}{frame}ValueError: so it is\n"
+    status, said = pasted.answer_to(capsys, tmp_path, text)
+    assert (status, said.count("FAIL"), "nobody here knows" in said, "unread" in said) == (2, 2, False, False), said
+
+
+def test_comments_and_a_prompt_make_no_text_of_a_tool(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said = pasted.answer_to(capsys, tmp_path, "# a\n\n# b\n\n# c\n[ something of mine ]\n")
+    assert (status, "no tool is known" in said) == (3, True), said
 
 
 def test_how_many_lines_nobody_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
