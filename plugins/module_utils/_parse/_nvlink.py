@@ -27,7 +27,7 @@ _REFUSALS = (
     "ERROR",
     "Error",
 )
-_REMARKS = ("device does not", "not support", "unable to retrieve")
+_REMARKS = re.compile(r"device does not|unable to retrieve|link.*not support|not support.*link")
 # What may be the line of a GPU, in words that are not nvidia-smi's or were damaged.
 _HEADLINE = re.compile(r"\bGPU|UUID|^Device\b|:$")
 
@@ -64,7 +64,7 @@ def is_remark(line: str) -> bool:
     if "=" in line or line.startswith("["):
         return False  # of a legend, of the kernel's log
     small = line.lower()
-    return small.startswith("nvml") or any(word in small for word in _REMARKS)
+    return small.startswith("nvml") or _REMARKS.search(small) is not None
 
 
 def is_elided(line: str) -> bool:

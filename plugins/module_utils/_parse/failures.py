@@ -23,7 +23,9 @@ _CAUSES = [(cause, re.compile(cause.pattern)) for cause in failure_forms.CAUSES]
 _OF = {kind: [re.compile(pattern) for pattern in patterns] for kind, patterns in failure_forms.OF.items()}
 # What says nothing without the words before it: the kernel's names of errors, and very short ones.
 _ERRORS = "|".join(sorted({re.escape(os.strerror(number)) for number in errno.errorcode}))
-_BARE = re.compile(rf"(?i)(?:{_ERRORS}|no such file|not found|executable file not found|exit status|.{{0,24}}$)")
+_BARE = re.compile(
+    rf"(?i)(?:{_ERRORS}|no such file|not found|unknown error|executable file not found|exit status|.{{0,24}}$)"
+)
 # A file of which the error is told, and not by whom.
 _PATH = re.compile(r"/\S{1,300}: ")
 _SENTENCE = re.compile(r"(?<=[.:]) ")
@@ -39,7 +41,7 @@ _COMPLAINS = re.compile(
 # Who says a line: a program with its process, as syslog has it; or a program's, a driver's or a script's name before a
 # colon, which is no key of a value.
 _TAGGED = re.compile(r"(?:[\w.,:+-]{1,64} ){0,5}?(?:\S{1,200}/)?\(?([A-Za-z][\w.@-]{1,60})\)?\[\d{1,9}\]: +(.+)")
-_NAMED = re.compile(r"\s{0,8}(?:/\S{1,200}/)?([a-z][\w.+-]{1,40}|[A-Z][A-Z0-9_]{1,12}): +(.+)")
+_NAMED = re.compile(r"\s{0,8}(?:/\S{1,200}/)?([a-z][\w.+-]{1,40}|[A-Z][A-Z0-9_]{1,12})(?:\(\))?: +(.+)")
 _NO_NAME = re.compile(
     r"(?:err(?:or)?|fatal|warn(?:ing)?|info|notice|note|debug|crit(?:ical)?|trace|status|state|phase|result|reason|cause"
     r"|message|msg|details?|output|stderr|stdout|exception)s?",
@@ -47,7 +49,7 @@ _NO_NAME = re.compile(
 )
 _MILD = re.compile(r"\W{0,3}(?:warn(?:ing)?|info|notice|note|debug|hint)\b", re.IGNORECASE)
 _SEVERE = re.compile(
-    r"(?:\[ *\d+\.\d+\] )?\W{0,3}(?:err(?:or)?|fatal|crit(?:ical)?)(?:[]:*!]\W{0,2}|: )(?=\w)", re.IGNORECASE
+    r"(?:\[ *\d+\.\d+\] )?\W{0,3}(?:err(?:or)?|fatal|crit(?:ical)?)(?:[]*!]\W{0,2}|:\s+)(?=\w)", re.IGNORECASE
 )
 # What a traceback of Python has beside the exception.
 _FRAME = re.compile(r"\s*File \"[^\"]{1,400}\", line \d+")
@@ -140,7 +142,7 @@ def _failed(at: int, line: str, lines: Sequence[str], program: str) -> Failed | 
     words = printable(" ".join(body[severe.end() if severe else 0 :].split()), _SHOWN)
     if who:
         return Failed("unit" if who == "systemd" else "program", who, words, lines=(at,), row=len(_FORMS))
-    return Failed("line", program, words, lines=(at,)) if _COMPLAINS.match(line) else None
+    return Failed("line", program, words, lines=(at,)) if severe or _COMPLAINS.match(line) else None
 
 
 def sayer(line: str) -> tuple[str, str]:

@@ -45,7 +45,8 @@ FORMS: Any = (
     {'form': 'hook', 'tool': 'nvidia-ctk', 'pattern': 'nvidia-ctk: (?P<words>.+)'},
     {
         'form': 'cluster', 'tool': 'Kubernetes',
-        'pattern': '^\\s*Warning\\s+(?P<of>Failed\\w*|BackOff|Unhealthy)\\s+\\S+.{0,60}?(?:kubelet|scheduler)\\S*\\s+(?P<words>.+)', 'nested': True,
+        'pattern': '^\\s*Warning\\s+(?P<of>Failed\\w*|BackOff|Unhealthy|\\w*Error)\\s+\\S+.{0,60}?(?:kubelet|scheduler)\\S*\\s+(?P<words>.+)',
+        'nested': True,
     },
     {
         'form': 'engine', 'tool': '\\1',

@@ -12,6 +12,7 @@ WORDS: Any = (
     "\\b(?:cannot|can't|could not|couldn't|unable to)\\b",
     '\\b(?:command )?not (?:found|supported|permitted|installable|loaded|communicate)\\b',
     '\\bno such\\b',
+    '\\binvalid (?:value|argument|option|parameter|configuration|credential|state|license|format)s?\\b|\\bis invalid\\b',
     '\\bno (?:\\w{1,40} ){1,3}(?:was |were )?found\\b',
     "\\b(?:mismatch|don't match|does not match|conflicts with)\\b",
     '\\btime(?:d)?[ -]?out\\b',
@@ -21,10 +22,10 @@ WORDS: Any = (
 )
 HARMLESS: Any = (
     '\\b(?:no|0|without|any|zero) (?:\\w{1,40} ){0,2}(?:errors?|failures?)\\b',
-    '\\b(?:errors?|failures?)\\b[ \\w()]{0,30}[:=|]?\\s*(?:0|\\[)(?:\\D|$)',
+    '\\b(?:errors?|failures?)\\b[ \\w()]{0,30}[:=|]?\\s*(?:0(?:\\D|$)|\\[\\s*(?:\\]|$))',
     '[:=|]\\s*(?:0|no|none|n/a|disabled|enabled|pass(?:ed)?|not? (?:active|available|pending|supported))\\s*(?:$|[,;|])',
     '^\\s*(?:[\\w./-]{1,60} ){0,4}(?:errors?|failures?)\\s*:?\\s*$',
-    'on-?_?error|error_?(?:count|rate|handling|correct|inject|report|mask|state)',
+    '\\bon-?_?error|error_?(?:count|rate|handling|correct|inject|report|mask|state)',
     'time-?outs?[\\w ()]{0,40}[:=]\\s*\\d',
     '--\\S{0,60}(?:error|fail|timeout)',
     'https?://\\S{0,200}(?:error|fail)',

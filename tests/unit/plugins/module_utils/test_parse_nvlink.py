@@ -53,6 +53,11 @@ def test_links_are_up_or_down() -> None:
     assert not first.cut
 
 
+def test_what_is_not_supported_besides_links_is_no_remark() -> None:
+    text = "GPU 6: NVIDIA H100 80GB HBM3 ...\n  what():  OS call failed or operation not supported on this OS\n"
+    assert nvlink_status.parse(text).gpus[0].messages == ()
+
+
 @pytest.mark.parametrize(
     "message",
     [

@@ -199,6 +199,8 @@ def test_what_is_marked_as_an_error_is_one_of_no_tool_s(tmp_path: Path, capsys: 
         ("net_frob: probe of 0000:af:00.2 aborted\n", "net_frob"),
         ("Mar  1 10:00:00 n1 frobd[9]: NUMA: Failed to open /x: Permission denied\n", "frobd"),
         ("2026-03-01T10:00:00.1+00:00 n1 frobd[9]: frobd: error: node n1 refused\n" * 2, "frobd"),
+        ("[91169.52] [ERROR]Cannot reach it - error: [XORG] (EE) ended\n", "a program"),
+        ("frob_init(): No such device\n", "frob_init"),
         ("root@n1:~# rxe_cfg add eth0\ncannot add it\n", "rxe_cfg"),
         ("root@n1:~# docker logs 1f\nUnable to stop the engine\n", "a program"),
         ("NodeName=n1 Arch=x86_64\n   State=IDLE+DRAIN\n   Reason=gpu count is too low [slurm@2026-03-01]\n", "Slurm"),
