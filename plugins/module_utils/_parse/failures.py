@@ -26,6 +26,7 @@ _ERRORS = "|".join(sorted({re.escape(os.strerror(number)) for number in errno.er
 _BARE = re.compile(
     rf"(?i)(?:{_ERRORS}|no such file|not found|unknown error|executable file not found|exit status|.{{0,24}}$)"
 )
+_WORD_OF_RANK = re.compile(r"(?:WARNING|ERROR|NOTE): ")
 # A file of which the error is told, and not by whom.
 _PATH = re.compile(r"/\S{1,300}: ")
 _SENTENCE = re.compile(r"(?<=[.:]) ")
@@ -38,10 +39,14 @@ _COMPLAINS = re.compile(
     r"\s{0,8}(?:[\w./-]{1,60}: )?(?:[a-z]{2,12} error|error|fatal|failed|cannot|can't|couldn't|could not|unable to)\b",
     re.IGNORECASE,
 )
+# The head of a logger that names no program: a date, and a place in its source.
+_HEAD = re.compile(
+    r"\[?\d{4}[/-]\d\d[/-]\d\d[ T][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\]? +|[IWEF]\d{4} [\d:.]+ +\d+ [\w./-]{1,80}:\d+\] "
+)
 # Who says a line: a program with its process, as syslog has it; or a program's, a driver's or a script's name before a
 # colon, which is no key of a value.
 _TAGGED = re.compile(r"(?:[\w.,:+-]{1,64} ){0,5}?(?:\S{1,200}/)?\(?([A-Za-z][\w.@-]{1,60})\)?\[\d{1,9}\]: +(.+)")
-_NAMED = re.compile(r"\s{0,8}(?:/\S{1,200}/)?([a-z][\w.+-]{1,40}|[A-Z][A-Z0-9_]{1,12})(?:\(\))?: +(.+)")
+_NAMED = re.compile(r"\s{0,8}(?:/\S{1,200}/)?([a-z][\w.+/-]{1,40}|[A-Z][A-Z0-9_]{1,12})(?:\(\))?: +(.+)")
 _NO_NAME = re.compile(
     r"(?:err(?:or)?|fatal|warn(?:ing)?|info|notice|note|debug|crit(?:ical)?|trace|status|state|phase|result|reason|cause"
     r"|message|msg|details?|output|stderr|stdout|exception)s?",
@@ -114,7 +119,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[Failed]:
     rules = [at for at, line in enumerate(lines) if _RULE.fullmatch(line.strip())]
     for begin, end in zip(rules, [*rules[1:], len(lines)]):
         said = " ".join(line.strip() for line in lines[begin + 1 : end]) if end - begin <= _LONG else ""
-        words = _SENTENCE.split(said)[0]
+        words = _SENTENCE.split(_WORD_OF_RANK.sub("", said))[0]
         if words and fails(words):
             shown = printable(_TAIL.sub("", words), _SHOWN)
             yield Failed(_LAUNCHER, "Open MPI", shown, lines=tuple(range(begin, end)), row=len(_FORMS))
@@ -125,7 +130,7 @@ def _failed(at: int, line: str, lines: Sequence[str], program: str) -> Failed | 
     who, body = sayer(line)
     follows = False
     for row, (form, pattern, below) in enumerate(_FORMS):
-        match = pattern.search(line) or (pattern.search(body) if who and not follows else None)
+        match = pattern.search(line) or (pattern.search(body) if body != line and not follows else None)
         if match is None or any(words in line for words in form.unless):
             follows |= match is not None
             continue
@@ -142,18 +147,24 @@ def _failed(at: int, line: str, lines: Sequence[str], program: str) -> Failed | 
     words = printable(" ".join(body[severe.end() if severe else 0 :].split()), _SHOWN)
     if who:
         return Failed("unit" if who == "systemd" else "program", who, words, lines=(at,), row=len(_FORMS))
-    return Failed("line", program, words, lines=(at,)) if severe or _COMPLAINS.match(line) else None
+    return Failed("line", program, words, lines=(at,)) if severe or _COMPLAINS.match(body) else None
 
 
 def sayer(line: str) -> tuple[str, str]:
     """Who says a line by its own words, "" where it does not tell, and what is said."""
     tagged = _TAGGED.match(line)
     who, body = (tagged[1], tagged[2]) if tagged else ("", line)
+    body = _headless(body)
     named = _NAMED.match(body)
     if named is None or _NO_NAME.fullmatch(named[1]):
         return who, body
     # A program that names itself again behind its tag.
-    return who or named[1], body if who and who != named[1] else named[2]
+    return who or named[1], body if who and who != named[1] else _headless(named[2])
+
+
+def _headless(line: str) -> str:
+    head = _HEAD.match(line)
+    return line[head.end() :] if head else line
 
 
 def frames(lines: Sequence[str]) -> set[int]:

@@ -29,6 +29,12 @@ _FILES = "gpu.device.files"
 
 _OFF_BUS = "a GPU is not even on the PCI bus: it fell off, or has no power"
 _LEFT_OUT = "a GPU is on the PCI bus, and nvidia-smi leaves it out: its start failed, see dmesg"
+# Of a GPU that nvidia-smi does not find; source: NVIDIA/open-gpu-kernel-modules issue 259.
+_NOT_FOUND = Cause(
+    "the driver does not find the GPU: it fell off the bus, or this driver does not take the model, as the open kernel "
+    "modules take none before Turing",
+    "`dmesg | grep NVRM` tells which; power-cycle the node, or install the driver that the model needs",
+)
 _FIELDS_SHOWN = 3
 _MODE_SET = "`grep -rn -e DeviceFile -e nvidia /etc/modprobe.d /etc/udev/rules.d` shows who set it: take that out"
 _GONE = (nvsmi_error.LOST, nvsmi_error.HANDLE)
@@ -231,7 +237,8 @@ def _unlike(seen: Scope) -> tuple[str, str, str] | None:
 def _lost(seen: Scope) -> Iterator[Check]:
     tally = Tally(_LOST, UNIT)
     for where, said in seen.lost.items():
-        tally.fail(where or "host", said, "a GPU that answers", CAPABILITY)
+        cause = _NOT_FOUND if "not found" in said.lower() else ""
+        tally.fail(where or "host", said, "a GPU that answers", CAPABILITY, cause=cause)
     error = seen.facts.error
     gone = error is not None and error.error in _GONE
     if not seen.lost and (gone or seen.facts.status == drivers.FALLEN_OFF):

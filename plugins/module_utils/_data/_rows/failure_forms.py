@@ -12,7 +12,7 @@ FORMS: Any = (
     {'form': 'compiler', 'tool': 'the linker', 'pattern': '(?:^|: )(?P<words>modpost: .{1,200} undefined!.*|ld\\S{0,20}: cannot find .+)'},
     {'form': 'build', 'tool': 'dkms', 'pattern': '(?P<words>Bad return status for module build.*)'},
     {
-        'form': 'build', 'tool': 'dkms',
+        'form': 'build', 'tool': 'the build',
         'pattern': '(?P<words>(?:Error!|ERROR:?).{0,120}\\b(?:dkms|DKMS|build|Building|kernel headers|kernel source)\\b.*)',
     },
     {
@@ -91,7 +91,7 @@ FORMS: Any = (
     {'form': 'program', 'tool': 'UCX', 'pattern': '\\bUCX {1,4}(?:ERROR|FATAL) (?P<words>.+)'},
     {
         'form': 'program', 'tool': 'UCX',
-        'pattern': '\\b\\w{0,9}(?:ib|rc|dc|ud)_?\\w{0,20}\\.c:\\d+ +(?P<words>(?:Transport|Remote|Local)\\b.{0,80}(?:exceeded|rror).*)',
+        'pattern': '\\b\\w{0,9}(?:ib|rc|dc|ud)_?\\w{0,20}\\.c:\\d+ +(?P<words>(?:Transport|Remote|Local)\\b.{0,80}(?:exceeded|rror|\\(synd 0x).*)',
     },
     {
         'form': 'program', 'tool': 'NVSHMEM',
@@ -118,10 +118,10 @@ FORMS: Any = (
     },
     {'form': 'program', 'tool': 'ibstatus', 'pattern': 'Fatal error: +(?P<words>device .*)'},
     {'form': 'program', 'tool': 'CUDA', 'pattern': '(?P<words>Error \\d{1,3}: [a-z].{5,120}?)(?: \\(Triggered|$)'},
-    {'form': 'program', 'tool': 'MFT', 'pattern': '^-E- (?P<words>.+)'},
+    {'form': 'program', 'tool': 'MFT', 'pattern': '(?:^|[\\s\\]:])-E- (?P<words>.+)'},
     {
         'form': 'line', 'tool': '\\1',
-        'pattern': '(?:([\\w.-]{2,40})(?:\\[\\d+\\])?: )?.{0,60}level="?(?:error|fatal)"? .*?(?:msg|error)="(?P<words>.+?)"(?:$| )', 'nested': True,
+        'pattern': '(?:([\\w.-]{2,40})(?:\\[\\d+\\])?: )?.{0,60}level="?(?i:error|fatal)"? .*?(?:msg|error)="(?P<words>.+?)"(?:$| )', 'nested': True,
     },
     {'form': 'line', 'tool': '', 'pattern': '^(?:ERRO|FATA)\\[\\d+\\] (?P<words>.+)', 'nested': True},
     {'form': 'line', 'tool': '', 'pattern': '^[EF]\\d{4} [\\d:.]+\\s+\\d+ (?P<of>\\S{1,80})\\] (?P<words>.+)'},

@@ -81,6 +81,7 @@ FINE = [
     "slurmstepd: error: *** STEP 12.0 ON node1 CANCELLED AT 2026-01-05T10:00:00 ***\n",
     "frob: warning: could not find the old name of it\n",
     "frob: 0 errors\n",
+    "frob: 2026/08/30 02:07:24 Warning: failed to remove the old file\n",
     "pyxis: [INFO] Extracting squashfs filesystem, errors are ignored\n",
 ]
 
@@ -100,6 +101,9 @@ def test_who_failed_in_which_words_of_what(text: str, told: tuple[str, str, str,
         ("n1 (udev-worker)[7]: nvidia: it broke", ("udev-worker", "nvidia: it broke")),
         ("set 23 23:59:28 n1 frobd[7]: [ 2.5] [ERROR]Failed", ("frobd", "[ 2.5] [ERROR]Failed")),
         ("frobd[7]: frobd: it broke", ("frobd", "it broke")),
+        ("2026/08/30 02:07:24 frob: it broke", ("frob", "it broke")),
+        ("frob: 2026/08/30 02:07:24 Warning: it broke", ("frob", "Warning: it broke")),
+        ("E0907 09:51:27.06 29 utils.go:7] it broke", ("", "it broke")),
         ("Status: failed", ("", "Status: failed")),
         ("error: it broke", ("", "error: it broke")),
         ("A sentence that failed", ("", "A sentence that failed")),

@@ -201,6 +201,10 @@ def test_what_is_marked_as_an_error_is_one_of_no_tool_s(tmp_path: Path, capsys: 
         ("2026-03-01T10:00:00.1+00:00 n1 frobd[9]: frobd: error: node n1 refused\n" * 2, "frobd"),
         ("[91169.52] [ERROR]Cannot reach it - error: [XORG] (EE) ended\n", "a program"),
         ("frob_init(): No such device\n", "frob_init"),
+        ("I0907 09:51:27.066132 2912728 utils.go:749] Run(): -E- Failed to open the device\n", "MFT"),
+        ("[2026-08-23T15:24:51.390] gres/gpu: _merge: Could not find a record\n", "gres/gpu"),
+        (f"{'-' * 74}\nWARNING: There was an error initializing it.\n\n  Local host: n1\n{'-' * 74}\n", "Open MPI"),
+        ("[n1:14791:0:14791] ib_mlx5_log.c:139  Remote QP on mlx5_0:1/IB (synd 0x14 vend 0x89 hw_synd 0/0)\n", "UCX"),
         ("root@n1:~# rxe_cfg add eth0\ncannot add it\n", "rxe_cfg"),
         ("root@n1:~# docker logs 1f\nUnable to stop the engine\n", "a program"),
         ("NodeName=n1 Arch=x86_64\n   State=IDLE+DRAIN\n   Reason=gpu count is too low [slurm@2026-03-01]\n", "Slurm"),
@@ -225,6 +229,13 @@ def test_of_a_traceback_the_exception_is_told_and_the_rest_is_no_failure(
     text = f"{head}{frame}RuntimeError: it broke\n{chain}{head}{frame}{frame}ValueError: so it is\n"
     status, said = pasted.answer_to(capsys, tmp_path, text)
     assert (status, said.count("FAIL"), "nobody here knows" in said, "unread" in said) == (2, 2, False, False), said
+
+
+def test_a_gpu_that_is_not_found_need_not_have_fallen_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "Unable to determine the device handle for GPU 0000:D8:00.0: {}\n"
+    said = pasted.answer_to(capsys, tmp_path, text.format("Not Found"))[1]
+    assert "or this driver does not take the model" in said
+    assert "driver does not take" not in pasted.answer_to(capsys, tmp_path, text.format("Unknown Error"))[1]
 
 
 def test_comments_and_a_prompt_make_no_text_of_a_tool(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
