@@ -39,13 +39,15 @@ _COMPLAINS = re.compile(
     r"\s{0,8}(?:[\w./-]{1,60}: )?(?:[a-z]{2,12} error|error|fatal|failed|cannot|can't|couldn't|could not|unable to)\b",
     re.IGNORECASE,
 )
-# The head of a logger that names no program: a date, and a place in its source.
+# The head of a logger that names no program: a date, a rank, and a place in its source.
 _HEAD = re.compile(
     r"\[?\d{4}[/-]\d\d[/-]\d\d[ T][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\]? +|[IWEF]\d{4} [\d:.]+ +\d+ [\w./-]{1,80}:\d+\] "
+    r"|\[\d{1,6}\] +|[\w./-]{1,200}\.(?:c|cc|cpp|cu|h|hpp|go|rs|py):\d{1,6}(?:: +|\] +)"
 )
-# Who says a line: a program with its process, as syslog has it; or a program's, a driver's or a script's name before a
-# colon, which is no key of a value.
+# Who says a line: a program with its process, as syslog has it, or with its host, as MPICH has it; or a program's, a
+# driver's or a script's name before a colon, which is no key of a value.
 _TAGGED = re.compile(r"(?:[\w.,:+-]{1,64} ){0,5}?(?:\S{1,200}/)?\(?([A-Za-z][\w.@-]{1,60})\)?\[\d{1,9}\]: +(.+)")
+_ON_HOST = re.compile(r"\[([a-z][\w-]{1,40})(?::\d{1,6}){0,4}@[\w.-]{1,255}\] +(.+)")
 _NAMED = re.compile(r"\s{0,8}(?:/\S{1,200}/)?([a-z][\w.+/-]{1,40}|[A-Z][A-Z0-9_]{1,12})(?:\(\))?: +(.+)")
 _NO_NAME = re.compile(
     r"(?:err(?:or)?|fatal|warn(?:ing)?|info|notice|note|debug|crit(?:ical)?|trace|status|state|phase|result|reason|cause"
@@ -152,7 +154,7 @@ def _failed(at: int, line: str, lines: Sequence[str], program: str) -> Failed | 
 
 def sayer(line: str) -> tuple[str, str]:
     """Who says a line by its own words, "" where it does not tell, and what is said."""
-    tagged = _TAGGED.match(line)
+    tagged = _TAGGED.match(line) or _ON_HOST.match(line)
     who, body = (tagged[1], tagged[2]) if tagged else ("", line)
     body = _headless(body)
     named = _NAMED.match(body)

@@ -64,6 +64,11 @@ TOLD = [
         "Job for openibd.service failed because the control process exited with error code.\n",
         ("unit", "systemd", "openibd.service", "failed because the control process exited"),
     ),
+    (
+        "-" * 74 + "\nmpirun detected that one or more processes exited with non-zero status, thus causing\n"
+        "the job to be terminated. The first process to do so was:\n\n  Exit code:    3\n",
+        ("launcher", "Open MPI", "", "exited with non-zero status"),
+    ),
     (pasted.FAILING["UCX"][1], ("program", "UCX", "", "ibv_create_cq(cqe=4096) failed: Cannot allocate memory")),
     (
         "libibverbs: Warning: no userspace device-specific driver found for /sys/class/infiniband_verbs/uverbs0\n",
@@ -81,6 +86,7 @@ FINE = [
     "slurmstepd: error: *** STEP 12.0 ON node1 CANCELLED AT 2026-01-05T10:00:00 ***\n",
     "frob: warning: could not find the old name of it\n",
     "frob: 0 errors\n",
+    "frob: exited with exit code 0\n",
     "frob: 2026/08/30 02:07:24 Warning: failed to remove the old file\n",
     "pyxis: [INFO] Extracting squashfs filesystem, errors are ignored\n",
 ]
@@ -104,6 +110,14 @@ def test_who_failed_in_which_words_of_what(text: str, told: tuple[str, str, str,
         ("2026/08/30 02:07:24 frob: it broke", ("frob", "it broke")),
         ("frob: 2026/08/30 02:07:24 Warning: it broke", ("frob", "Warning: it broke")),
         ("E0907 09:51:27.06 29 utils.go:7] it broke", ("", "it broke")),
+        ("[0000] frob: it broke", ("frob", "it broke")),
+        ("src/a/frob.cpp:623: frob(): it broke", ("frob", "it broke")),
+        ("[mpiexec@n1] it broke", ("mpiexec", "it broke")),
+        (
+            "[proxy:0:1@n1.cluster] HYDU_sock (utils/sock.c:7): it broke",
+            ("proxy", "HYDU_sock (utils/sock.c:7): it broke"),
+        ),
+        ("[n1:1234] it broke", ("", "[n1:1234] it broke")),
         ("Status: failed", ("", "Status: failed")),
         ("error: it broke", ("", "error: it broke")),
         ("A sentence that failed", ("", "A sentence that failed")),

@@ -183,6 +183,16 @@ def test_how_a_job_ended_comes_before_what_it_was_bound_by(end: str, head: str) 
     assert of(log=end + megatron()).head.startswith("the job is bound by communication")
 
 
+def test_that_a_task_ended_is_no_cause_beside_what_kept_it_from_beginning() -> None:
+    end = "srun: error: node2: task 0: Exited with exit code 1\n"
+    kept = "slurmstepd: error: pyxis: failed to import docker image\n"
+    assert why.job(heard(log=kept + end)) is None
+    assert of(log=end).head == "the job ended: rank 0 (node2) failed"
+    # What is told of the memory is a reason, and a job that made steps began.
+    assert of(log=kept + f"[rank0]: {MEMORY}\n" + end).head == "the job ended: rank 0 (node2) failed"
+    assert of(log=megatron() + kept + end).head == "the job ended: rank 0 (node2) failed"
+
+
 ABORTED = """\
 Root Cause (first observed failure):
 [0]:
