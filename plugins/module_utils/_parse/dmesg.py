@@ -47,6 +47,8 @@ _SECONDS = re.compile(r" ?(\d{1,9}\.\d{3,9})\b")
 # Others print the time since 1970; no host is up for so long.
 _SINCE_1970 = re.compile(r"\d{10}\.\d")
 _CALLER = re.compile(r"\[ ?[TC]\d{1,10}\] ?")
+# A row of `lsmod`.
+_MODULE = re.compile(r"\w{1,60} \d{2,10} \d{1,5}(?: |$)")
 # NAME, at most two more words, a colon: how a message begins that is no rest of a broken line.
 _START = re.compile(r"[A-Za-z][\w./-]{0,39}(?: [\w.()#:-]{1,40}){0,2}: ")
 
@@ -231,7 +233,7 @@ def _records(lines: list[str]) -> Iterator[Record]:
         if not line:
             continue
         seconds, level, message, stamped = _split(line)
-        if stamped is None:  # another program's line in a journal
+        if stamped is None or _MODULE.match(line):  # another program's line in a journal, or beside the log
             found.append((None, None, []))
             continue
         sure = sure or stamped or message.startswith(kernel_log.HEADS)

@@ -30,19 +30,21 @@ _WORD_OF_RANK = re.compile(r"(?:WARNING|ERROR|NOTE): ")
 # A file of which the error is told, and not by whom.
 _PATH = re.compile(r"/\S{1,300}: ")
 _SENTENCE = re.compile(r"(?<=[.:]) ")
-_LAUNCHER, _RULE, _LONG = "launcher", re.compile(r"-{60,}"), 30
+# Between two rules of this length Open MPI and PMIx say something; a tool's table has others.
+_LAUNCHER, _RULE, _LONG = "launcher", re.compile(r"-{74}"), 30
 # What engines put behind the last message, and strings in strings within it.
 _TAIL = re.compile(r"(?:: ?unknown|[\s\":.\\'](?<!\w'))+$")
 _ESCAPED = re.compile(r"\\+[n\"]+")
 # How a complaint begins, with the program's name or without.
 _COMPLAINS = re.compile(
-    r"\s{0,8}(?:[\w./-]{1,60}: )?(?:[a-z]{2,12} error|error|fatal|failed|cannot|can't|couldn't|could not|unable to)\b",
+    r"\s{0,8}(?:[\w./-]{1,60}: )?"
+    r"(?:[a-z]{2,12} error|error|fatal|failed|cannot|can't|couldn't|could not|unable to|\w{1,40}_\w{1,40}(?:\(\))? failed)\b",
     re.IGNORECASE,
 )
 # The head of a logger that names no program: a date, a rank, and a place in its source.
 _HEAD = re.compile(
     r"\[?\d{4}[/-]\d\d[/-]\d\d[ T][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\]? +|[IWEF]\d{4} [\d:.]+ +\d+ [\w./-]{1,80}:\d+\] "
-    r"|\[\d{1,6}\] +|[\w./-]{1,200}\.(?:c|cc|cpp|cu|h|hpp|go|rs|py):\d{1,6}(?:: +|\] +)"
+    r"|(?P<level>[A-Z]{4,8}) \d\d-\d\d [\d:.,]+ [\w./-]{1,80}:\d+\] |\[\d{1,6}\] +|[\w./-]{1,200}\.(?:c|cc|cpp|cu|h|hpp|go|rs|py):\d{1,6}(?:: +|\] +)"
 )
 # Who says a line: a program with its process, as syslog has it, or with its host, as MPICH has it; or a program's, a
 # driver's or a script's name before a colon, which is no key of a value.
@@ -143,18 +145,20 @@ def _failed(at: int, line: str, lines: Sequence[str], program: str) -> Failed | 
         tool = (match.expand(form.tool) if match.groups("") else form.tool) or who or program
         shown = printable(" ".join(words.split()), _SHOWN)
         return Failed(form.form, tool, shown, groups.get("of") or "", (at, *under), row)
-    if follows or _MILD.match(body) or not fails(body):
+    head = _HEAD.match(line)
+    level = (head["level"] or "") if head else ""
+    if follows or _MILD.match(level) or _MILD.match(body) or not fails(body):
         return None
     severe = _SEVERE.match(body)
     words = printable(" ".join(body[severe.end() if severe else 0 :].split()), _SHOWN)
     if who:
         return Failed("unit" if who == "systemd" else "program", who, words, lines=(at,), row=len(_FORMS))
-    return Failed("line", program, words, lines=(at,)) if severe or _COMPLAINS.match(body) else None
+    return Failed("line", program, words, lines=(at,)) if severe or level or _COMPLAINS.match(body) else None
 
 
 def sayer(line: str) -> tuple[str, str]:
     """Who says a line by its own words, "" where it does not tell, and what is said."""
-    tagged = _TAGGED.match(line) or _ON_HOST.match(line)
+    tagged = None if _SEVERE.match(line) else _TAGGED.match(line) or _ON_HOST.match(line)
     who, body = (tagged[1], tagged[2]) if tagged else ("", line)
     body = _headless(body)
     named = _NAMED.match(body)
@@ -172,6 +176,7 @@ def _headless(line: str) -> str:
 def frames(lines: Sequence[str]) -> set[int]:
     """The numbers of lines that a traceback of Python has beside its exception: they tell where, and not what."""
     found = set()
+    lines = [_headless(line) for line in lines]
     for at, line in enumerate(lines):
         if _FRAME.match(line):
             found.add(at)

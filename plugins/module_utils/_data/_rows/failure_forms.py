@@ -97,7 +97,10 @@ FORMS: Any = (
         'form': 'program', 'tool': 'NVSHMEM',
         'pattern': '(?P<words>\\w{1,60}\\.(?:cpp|cu)\\S{0,20}:\\d+: (?:non-zero status: \\d+|NVSHMEM API called|NULL value) .+)',
     },
-    {'form': 'program', 'tool': 'libibverbs', 'pattern': 'libibverbs: (?P<words>Fatal: .+|Warning: no userspace .+)'},
+    {
+        'form': 'program', 'tool': 'libibverbs',
+        'pattern': 'libibverbs: (?P<words>Fatal: .+|Warning: (?:no userspace .+|Driver \\S+ does not support .+))',
+    },
     {'form': 'program', 'tool': 'libibverbs', 'pattern': '^(?P<words>Failed to open device|No IB devices found)'},
     {
         'form': 'program', 'tool': '',
@@ -257,6 +260,13 @@ CAUSES: Any = (
         'remedy': "install ibverbs-providers (or the rdma-core of the host's OFED) in this root",
         'proof': 'Warning: no userspace device-specific driver found for /sys/class/infiniband_verbs/uverbs0',
         'other': "Fatal: couldn't read uverbs ABI version.",
+    },
+    {
+        'form': 'program', 'tool': 'libibverbs', 'pattern': 'does not support the kernel ABI',
+        'means': 'the provider in this root and the kernel module are of other releases, and libibverbs leaves the device out',
+        'remedy': "install the rdma-core that belongs to the kernel's modules (of the distribution, or of the host's OFED)",
+        'proof': 'Warning: Driver rxe does not support the kernel ABI of 1 (supports 2 to 2) for device /sys/class/infiniband/rxe0',
+        'other': 'Warning: no userspace device-specific driver found for /sys/class/infiniband_verbs/uverbs0',
     },
     {
         'form': 'program', 'tool': 'libibverbs', 'pattern': 'Failed to open device',

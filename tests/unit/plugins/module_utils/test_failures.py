@@ -127,6 +127,21 @@ def test_who_says_a_line_is_told_by_its_own_words(line: str, told: tuple[str, st
     assert failures.sayer(line) == told
 
 
+def test_a_logger_level_marks_a_line_as_a_string_of_its_own_would() -> None:
+    (one,) = failures.read(["ERROR 02-12 19:57:26 base.py:572] The method frob failed, by the way"])
+    assert (one.form, one.tool, one.words) == ("line", "", "The method frob failed, by the way")
+    assert failures.read(["INFO 02-12 19:57:26 base.py:572] error handling failed"]) == []
+    (one,) = failures.read(["fi_mr_reg failed, ret is:-12"])
+    assert one.words == "fi_mr_reg failed, ret is:-12"
+
+
+def test_what_stands_between_a_table_s_rules_is_not_open_mpi_s() -> None:
+    lines = ["-" * 87, "Couldn't allocate MR", "Failed to create MR"]
+    assert {one.tool for one in failures.read(lines)} == {""}
+    (one,) = failures.read(["-" * 74, "No components were able to be opened in the pml framework.", "", "More."])
+    assert (one.tool, one.words) == ("Open MPI", "No components were able to be opened in the pml framework")
+
+
 def test_a_file_of_a_source_is_where_and_its_error_what_failed() -> None:
     (one,) = failures.read(["rdma.c:1075:frob_qpair_init: *ERROR*: rdma_create_qp failed: errno 12"])
     assert (one.form, one.words) == ("program", "rdma_create_qp failed: errno 12")

@@ -380,3 +380,11 @@ def test_every_known_message_says_what_it_means() -> None:
         assert known.kind in (kernel_log.FAILURE, kernel_log.WARNING, kernel_faults.PASSING, kernel_faults.STOPPING)
         assert known.means
         assert re.compile(known.pattern).groups == len(re.findall(r"\\[1-9]", known.label))
+
+
+def test_a_table_of_modules_is_no_kernel_log() -> None:
+    table = "rdma_rxe 102400 0\nib_core 192512 6 rdma_rxe,ib_cm\nrxe_cfg is giving a strange error:\n"
+    with pytest.raises(ParseError):
+        dmesg.parse(table)
+    (record,) = dmesg.records("ib_core 192512 6 rdma_rxe\n[    2.0] mlx5_core 0000:5c:00.0: it broke\n")
+    assert record.text == "mlx5_core 0000:5c:00.0: it broke"
