@@ -27,7 +27,7 @@ _REFUSALS = (
     "ERROR",
     "Error",
 )
-_REMARKS = re.compile(r"device does not|unable to retrieve|link.*not support|not support.*link")
+_REMARKS = re.compile(r"^(?:this |the )?device does not|unable to retrieve|link.*not support|not support.*link")
 # What may be the line of a GPU, in words that are not nvidia-smi's or were damaged.
 _HEADLINE = re.compile(r"\bGPU|UUID|^Device\b|:$")
 

@@ -37,14 +37,16 @@ _TAIL = re.compile(r"(?:: ?unknown|[\s\":.\\'](?<!\w'))+$")
 _ESCAPED = re.compile(r"\\+[n\"]+")
 # How a complaint begins, with the program's name or without.
 _COMPLAINS = re.compile(
-    r"\s{0,8}(?:[\w./-]{1,60}: )?"
-    r"(?:[a-z]{2,12} error|error|fatal|failed|cannot|can't|couldn't|could not|unable to|\w{1,40}_\w{1,40}(?:\(\))? failed)\b",
+    r"\s{0,8}(?:[\w./-]{1,60}: |(?:exiting|aborting)[.:,]{1,3} )?"
+    r"(?:[a-z]{2,12} error|error|fatal|failed|can ?not|can't|couldn't|could not|unable to"
+    r"|\w{1,40}_\w{1,40}(?:\(\))? failed)\b",
     re.IGNORECASE,
 )
 # The head of a logger that names no program: a date, a rank, and a place in its source.
 _HEAD = re.compile(
     r"\[?\d{4}[/-]\d\d[/-]\d\d[ T][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\]? +|[IWEF]\d{4} [\d:.]+ +\d+ [\w./-]{1,80}:\d+\] "
-    r"|(?P<level>[A-Z]{4,8}) \d\d-\d\d [\d:.,]+ [\w./-]{1,80}:\d+\] |\[\d{1,6}\] +|[\w./-]{1,200}\.(?:c|cc|cpp|cu|h|hpp|go|rs|py):\d{1,6}(?:: +|\] +)"
+    r"|(?P<level>[A-Z]{4,8}) \d\d-\d\d [\d:.,]+ [\w./-]{1,80}:\d+\] |\[\d{1,6}\] +"
+    r"|[\w./-]{1,200}\.(?:c|cc|cpp|cu|h|hpp|go|rs|py):\d{1,6}(?:: +|\] +)"
 )
 # Who says a line: a program with its process, as syslog has it, or with its host, as MPICH has it; or a program's, a
 # driver's or a script's name before a colon, which is no key of a value.

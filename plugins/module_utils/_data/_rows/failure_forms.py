@@ -31,6 +31,14 @@ FORMS: Any = (
     {'form': 'package', 'tool': 'dnf', 'pattern': '(?P<words>package (?P<of>\\S+) .{0,120}?(?:conflicts with|obsoletes) .+)'},
     {'form': 'package', 'tool': 'dnf', 'pattern': '(?:Problem.*: |^\\s+- )(?P<words>(?:package|cannot install|conflicting) .+)'},
     {'form': 'package', 'tool': 'yum', 'pattern': '(?:Error: )?Package: (?P<of>\\S+) \\(', 'below': '^\\s{4,}\\S'},
+    {'form': 'package', 'tool': 'rpm', 'pattern': '^error: (?P<words>Failed dependencies:)', 'below': '^\\s+\\S.* is needed by '},
+    {
+        'form': 'package', 'tool': 'rpm',
+        'pattern': (
+            '^\\s*(?P<words>(?:file \\S+ from install of (?P<of>\\S+) conflicts with file from package|package \\S+ .'
+            '{0,90}is already installed).*)'
+        ),
+    },
     {'form': 'package', 'tool': 'apt', 'pattern': '^\\s*(?:E|Err:\\d+): (?P<words>.+)'},
     {'form': 'library', 'tool': '\\1', 'pattern': '(?:^|[\\s/])(modprobe|insmod|rmmod|depmod): (?:ERROR|FATAL|ERROR:|FATAL:)?:? ?(?P<words>.+)'},
     {
@@ -88,7 +96,7 @@ FORMS: Any = (
         'pattern': '(?P<of>[\\w@.-]{1,120}\\.(?:service|mount|socket)): (?P<words>(?:(?:Main|Control) process exited|Failed with result).*)',
     },
     {'form': 'unit', 'tool': 'systemd', 'pattern': 'Job for (?P<of>\\S+) (?P<words>(?:failed|timed out|canceled).*)'},
-    {'form': 'program', 'tool': 'UCX', 'pattern': '\\bUCX {1,4}(?:ERROR|FATAL) (?P<words>.+)'},
+    {'form': 'program', 'tool': 'UCX', 'pattern': '\\bUCX {1,4}(?:ERROR|(?:FATAL|Fatal):?) (?P<words>.+)'},
     {
         'form': 'program', 'tool': 'UCX',
         'pattern': '\\b\\w{0,9}(?:ib|rc|dc|ud)_?\\w{0,20}\\.c:\\d+ +(?P<words>(?:Transport|Remote|Local)\\b.{0,80}(?:exceeded|rror|\\(synd 0x).*)',

@@ -40,6 +40,7 @@ DRIVERS: Any = (
     {'name': 'bonding', 'pattern': 'bond[\\w.-]{0,12}: |bonding: |[\\w.-]{1,15}: \\(slave ', 'source': 'drivers/net/bonding'},
     {'name': 'NVMe', 'pattern': 'nvme', 'source': 'drivers/nvme'},
     {'name': 'Lustre', 'pattern': '(?:Lustre|LNet)(?:Error)?: ', 'source': 'lustre-release: libcfs/libcfs/debug.c', 'loud': True},
+    {'name': 'modules', 'pattern': '[\\w-]{2,60}: (?:disagrees about version of symbol|Unknown symbol) \\w', 'source': 'kernel/module/main.c'},
     {'name': 'file systems', 'pattern': 'mmfs|GPFS|wekafs|ZFS', 'source': 'modules of their own', 'loud': True},
     {
         'name': 'file systems',

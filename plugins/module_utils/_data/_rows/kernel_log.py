@@ -99,7 +99,8 @@ STEPS: Any = (
 )
 HEADS: Any = (
     'mlx4_',
-    'mlx5_',
+    'mlx5_core',
+    'mlx5_ib',
     'mlx_compat',
     'infiniband ',
     'ib_',

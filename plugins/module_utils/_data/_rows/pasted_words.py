@@ -9,7 +9,7 @@ WORDS: Any = (
     '\\bfail(?:ed|ure|ures|s|ing)?\\b',
     '\\berrors?\\b',
     '\\bfatal\\b',
-    "\\b(?:cannot|can't|could not|couldn't|unable to)\\b",
+    "\\b(?:can ?not|can't|could not|couldn't|unable to)\\b",
     "\\b(?:was|were)n't found\\b",
     '\\b(?:command )?not (?:found|supported|permitted|installable|loaded|communicate)\\b',
     '\\bno such\\b',
@@ -19,7 +19,7 @@ WORDS: Any = (
     '\\btime(?:d)?[ -]?out\\b',
     '\\b(?:denied|refused|panic|aborted|killed|unreachable|exceeded|undefined symbol|reset by peer)\\b',
     '\\b(?:is|was|has been|got) lost\\b',
-    '\\bexit(?:ed)?(?: with)?(?: exit)? (?:code|status)[ :=]{1,8}[1-9]|\\bexited with non-zero status\\b',
+    '\\bexit(?:ed)?(?: with)?(?: exit)? (?:code|status)[ :=]{1,8}[1-9]|\\bexited with non-zero status\\b|\\bCrashLoopBackOff\\b',
     '\\bsegmentation fault\\b|\\bcaught signal \\d|\\bcore dumped\\b',
     '错误|失败|无法',
 )
@@ -37,6 +37,7 @@ HARMLESS: Any = (
     '^\\s*#',
 )
 NOT_READ: Any = (
+    {'begin': '\\d{1,4}: [\\w.@-]{1,20}: <[A-Z_,-]{2,80}> mtu ', 'tool': 'ip link', 'instead': 'give `ibstat` or `rdma link`'},
     {
         'begin': '# [\\w ]{4,20} info(?: Extended)?: (?:Lid|DR|GUID) |(?:\\w{2,8} |CA/RT )?PortInfo:', 'tool': 'smpquery or ibportstate',
         'instead': 'give `iblinkinfo`',

@@ -69,6 +69,19 @@ TOLD = [
         "the job to be terminated. The first process to do so was:\n\n  Exit code:    3\n",
         ("launcher", "Open MPI", "", "exited with non-zero status"),
     ),
+    (
+        "error: Failed dependencies:\n        a = 1 is needed by b-2.x86_64\n",
+        ("package", "rpm", "", "Failed dependencies: a = 1 is needed by b-2.x86_64"),
+    ),
+    (
+        "    file /usr/lib64/a.so from install of a-1.x86_64 conflicts with file from package b-2.x86_64\n",
+        ("package", "rpm", "a-1.x86_64", "conflicts with file from package b-2.x86_64"),
+    ),
+    ("cuda_ipc_cache.c:154  UCX Fatal: dest:5: failed to open\n", ("program", "UCX", "", "dest:5: failed to open")),
+    (
+        "2023/09/08 17:43:19 Exiting.. can not change : incorrect namespace\n",
+        ("line", "", "", "Exiting.. can not change : incorrect namespace"),
+    ),
     (pasted.FAILING["UCX"][1], ("program", "UCX", "", "ibv_create_cq(cqe=4096) failed: Cannot allocate memory")),
     (
         "libibverbs: Warning: no userspace device-specific driver found for /sys/class/infiniband_verbs/uverbs0\n",

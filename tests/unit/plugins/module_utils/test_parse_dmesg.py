@@ -388,3 +388,15 @@ def test_a_table_of_modules_is_no_kernel_log() -> None:
         dmesg.parse(table)
     (record,) = dmesg.records("ib_core 192512 6 rdma_rxe\n[    2.0] mlx5_core 0000:5c:00.0: it broke\n")
     assert record.text == "mlx5_core 0000:5c:00.0: it broke"
+
+
+def test_a_module_of_any_origin_that_the_kernel_refused_is_told() -> None:
+    parsed = dmesg.parse(
+        "[ 10.1] frob: disagrees about version of symbol a_b\n[ 10.2] frob: Unknown symbol a_b (err -22)\n"
+    )
+    assert [(line.driver, line.text.split(":")[0]) for line in parsed.unexplained] == [("modules", "frob")] * 2
+
+
+def test_lines_of_dpdk_are_no_kernel_log() -> None:
+    with pytest.raises(ParseError):
+        dmesg.parse("mlx5_common: Failed to load driver mlx5_eth\n")
