@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import sys
 from functools import lru_cache
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable, Sequence, TypeVar
 
 if sys.version_info >= (3, 11):
     from re import _constants, _parser  # type: ignore[attr-defined]
@@ -14,14 +14,29 @@ else:
     import sre_constants as _constants
     import sre_parse as _parser
 
+T = TypeVar("T")
+
 # A shorter word is in every other line.
 _SHORTEST = 3
 
 
-def may_match(pattern: str, text: str) -> bool:
-    """Whether the text has one of the pattern's words, or the pattern tells of none."""
-    needed = words(pattern)
-    return not needed or any(word in text for word in needed)
+def sieve(items: Sequence[T], pattern_of: Callable[[T], str]) -> Callable[[str], list[T]]:
+    """Which items' patterns may match a text, in the items' order: those with a word in it, and those without words."""
+    places: dict[str, list[int]] = {}
+    for at, item in enumerate(items):
+        for word in words(pattern_of(item)):
+            places.setdefault(word, []).append(at)
+    needed = tuple(places.items())
+    wordless = [at for at, item in enumerate(items) if not words(pattern_of(item))]
+
+    def may_match(text: str) -> list[T]:
+        found = set(wordless)
+        for word, at in needed:
+            if word in text:
+                found.update(at)
+        return [items[at] for at in sorted(found)]
+
+    return may_match
 
 
 @lru_cache(maxsize=None)

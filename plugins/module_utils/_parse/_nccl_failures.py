@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Sequence, Tuple
 
 from .._data import nccl_log as data
 from .._ground import literal
@@ -19,6 +20,10 @@ _ANYWHERE = [(known, pattern) for known, pattern in _KNOWN if known.anywhere]
 # By class, and so for what NCCL itself gives as a warning.
 _BY_CLASS = frozenset(data.WARNED)
 _WITHOUT_PREFIX = [(known, pattern) for known, pattern in _KNOWN if known not in _BY_CLASS]
+_Known = Tuple[data.Known, "re.Pattern[str]"]
+_OF_ALL, _OF_QUIET, _OF_ANYWHERE, _OF_WITHOUT_PREFIX = (
+    literal.sieve(some, lambda one: one[0].pattern) for some in (_KNOWN, _QUIET, _ANYWHERE, _WITHOUT_PREFIX)
+)
 # These words at a line's beginning are NCCL's wherever they stand.
 _SURE = re.compile("|".join(data.SURE))
 # Most of a long log, and no failure.
@@ -66,7 +71,7 @@ def failure(line: Line) -> Failure | None:
 @lru_cache(maxsize=1024)
 def _known(text: str, level: str, place: str, cut: bool) -> Failure | None:
     for known, pattern in _candidates(Line(text, level, cut=cut)):
-        found = pattern.search(text) if literal.may_match(known.pattern, text) else None
+        found = pattern.search(text)
         if found is not None and place.startswith(known.place):
             code = known.id.format(*(found.groups() or ("",))).lower()
             named = found.groupdict()
@@ -77,14 +82,14 @@ def _known(text: str, level: str, place: str, cut: bool) -> Failure | None:
     return None
 
 
-def _candidates(line: Line) -> list[tuple[data.Known, re.Pattern[str]]]:
+def _candidates(line: Line) -> Sequence[_Known]:
     if line.level in _LOUD:
-        return _WITHOUT_PREFIX if line.cut else _KNOWN
+        return _OF_WITHOUT_PREFIX(line.text) if line.cut else _OF_ALL(line.text)
     if not line.level or line.level == BARE:
         if _SURE.match(line.text):
-            return [] if _RESULT_ERROR.match(line.text) else _WITHOUT_PREFIX
-        return _QUIET if line.level else _ANYWHERE
-    return [] if line.text.startswith(_ROUTINE) else _QUIET
+            return [] if _RESULT_ERROR.match(line.text) else _OF_WITHOUT_PREFIX(line.text)
+        return (_OF_QUIET if line.level else _OF_ANYWHERE)(line.text)
+    return [] if line.text.startswith(_ROUTINE) else _OF_QUIET(line.text)
 
 
 def _unread(line: Line) -> Failure | None:

@@ -7,6 +7,7 @@ import re
 from typing import Any, Callable, Collection, Sequence
 
 from .._data.pasted_words import HARMLESS, WORDS
+from .._ground import literal
 from .._ground.bound import Bound
 from . import names, prefix
 
@@ -20,14 +21,15 @@ _READING = ("beginning_lost", "cut", "unread")
 _COMPLAINTS = ("empty_output", "error", "error_lines")
 # Lines that a log's head shows to be its own, and whose failures its parser looks for by itself.
 OWN = {"dmesg": names.KERNEL, "nccl_log": re.compile(r"\bNCCL (?:INFO|WARN) ")}
-_WORDS = re.compile("|".join(WORDS), re.IGNORECASE)
+_WORDS = {row: re.compile(row, re.IGNORECASE) for row in WORDS}
+_LIKELY = literal.sieve(WORDS, str)
 _HARMLESS = re.compile("|".join(HARMLESS), re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9a-fA-F]*\d[0-9a-fA-F]*")
 
 
 def fails(line: str) -> bool:
     """Whether a line has a word of failure, and does not say that there is none."""
-    return _WORDS.search(line) is not None and _HARMLESS.search(line) is None
+    return any(_WORDS[row].search(line) for row in _LIKELY(line.casefold())) and _HARMLESS.search(line) is None
 
 
 def shape(line: str) -> str:

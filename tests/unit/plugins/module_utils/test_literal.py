@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_log
+from ansible_collections.ibready.cluster.plugins.module_utils._data.pasted_words import WORDS as PASTED
 from ansible_collections.ibready.cluster.plugins.module_utils._ground import literal
 
 PATTERNS = sorted({row.pattern for row in nccl_log.KNOWN})
@@ -41,4 +42,21 @@ def test_what_matches_has_one_of_the_words(data: st.DataObject) -> None:
     pattern = data.draw(st.sampled_from(PATTERNS))
     found = re.search(pattern, data.draw(st.from_regex(pattern)))
     assert found is not None
-    assert literal.may_match(pattern, found.group())
+    assert literal.sieve([pattern], str)(found.group()) == [pattern]
+
+
+def test_a_sieve_keeps_the_order_and_what_tells_no_word() -> None:
+    some = literal.sieve([r"first \d", r"\d+", r"second|third"], str)
+    assert some("a third") == [r"\d+", r"second|third"]
+    assert some("first of the second") == [r"first \d", r"\d+", r"second|third"]
+    assert some("") == [r"\d+"]
+
+
+@given(
+    st.text(max_size=60) | st.sampled_from(PASTED).flatmap(lambda row: st.from_regex(re.compile(row, re.IGNORECASE)))
+)
+def test_no_word_of_failure_is_lost_by_its_sieve(line: str) -> None:
+    def told(rows: list[str]) -> list[str]:
+        return [row for row in rows if re.search(row, line, re.IGNORECASE)]
+
+    assert told(literal.sieve(PASTED, str)(line.casefold())) == told(list(PASTED))
