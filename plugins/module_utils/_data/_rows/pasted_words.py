@@ -19,7 +19,8 @@ WORDS: Any = (
     '\\btime(?:d)?[ -]?out\\b',
     '\\b(?:denied|refused|panic|aborted|killed|unreachable|exceeded|undefined symbol|reset by peer)\\b',
     '\\b(?:is|was|has been|got) lost\\b',
-    '\\bexit(?:ed)?(?: with)?(?: exit)? (?:code|status)[ :=]{1,8}[1-9]|\\bexited with non-zero status\\b|\\bcrashloopbackoff\\b',
+    '\\bexit(?:ed)?(?: with)?(?: exit)? (?:code|status)[ :=]{1,8}[1-9]|\\bexited with non-zero status\\b',
+    '\\bcrashloopbackoff\\b',
     '\\bsegmentation fault\\b|\\bcaught signal \\d|\\bcore dumped\\b',
     '错误|失败|无法',
 )
