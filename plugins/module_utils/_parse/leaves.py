@@ -7,7 +7,6 @@ facts of is read once more here, so that a value which nobody asked for is seen 
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 from collections import Counter
@@ -25,7 +24,7 @@ _KEY = re.compile(r"\s*([A-Za-z][^:]{0,60}?)\s*:\s?(.*)$")
 # ``tc: 3 ratelimit: unlimited``: the number belongs to the key, as does the name in ``Link 3: CRC Errors: 0``.
 _MORE_KEY = re.compile(r"(\d{1,3}(?=\s+\w+:)|[A-Z][A-Za-z ]*(?=:\s))[\s:]+(.*)$")
 # ``link mlx5_0/1 state ACTIVE physical_state LINK_UP``
-_PAIRS, _PAIR = re.compile(r"\w+ \S+(?: +[a-z_]+ +\S+)+ *"), re.compile(r"([a-z_]+) +(\S+)")
+_PAIRS, _PAIR = re.compile(r"\w+ \S+( [a-z_]{1,40} \S{1,200}){1,60}"), re.compile(r"([a-z_]+) (\S+)")
 _NAME, _PORT = re.compile(r"[\w.:/-]*\w"), re.compile(r" port (\d+)")
 
 
@@ -81,8 +80,10 @@ def of_blocks(text: str) -> dict[str, Leaves]:
     """
     found: dict[str, Leaves] = {}
     if text.lstrip().startswith("{"):
-        with contextlib.suppress(ValueError, RecursionError):
+        try:
             _below_keys(json.loads(text), found)
+        except (ValueError, RecursionError):
+            return {}
         return found
     blocks: list[list[str]] = []
     for line in clean_lines(text):
@@ -91,11 +92,16 @@ def of_blocks(text: str) -> dict[str, Leaves]:
         elif line.strip():
             blocks.append([line])
     for head, *below in blocks:
-        told = of_text("\n".join(below)) if below else dict(_PAIR.findall(head) if _PAIRS.fullmatch(head) else ())
+        told = of_text("\n".join(below)) if below else _of_pairs(head)
         port = _PORT.search(head)
         for name in _NAME.findall(head):
             found.setdefault(f"{name}/{port.group(1)}" if port else name, told)
     return found
+
+
+def _of_pairs(line: str) -> Leaves:
+    words = " ".join(line.split())
+    return dict(_PAIR.findall(words) if _PAIRS.fullmatch(words) else ())
 
 
 def _below_keys(value: Any, found: dict[str, Leaves]) -> None:

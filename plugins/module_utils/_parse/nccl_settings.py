@@ -28,7 +28,9 @@ _FORMS = (
 _NAMED = re.compile(rf"^\s*-?\s*name:\s*['\"]?{_NAME}['\"]?\s*$")
 _ITS_VALUE = re.compile(rf"^\s*value:\s*{_VALUE}\s*$")
 # Lines of nccl.conf are NCCL's to read, with their blanks and quotes; words behind a blank are a command's.
-_CONF = re.compile(rf"\s*(?:#.*|{_NAME}\s*=\s*(?P<value>\"[^\"]*\"|[^\s,]*(?:,\s*[^\s,]+)*,?)\s*)?")
+_CONF = re.compile(
+    rf"\s*(?:#.*|{_NAME}\s*=\s*(?P<value>\"[^\"]*\"|[^\s,]*(?:,\s{{0,8}}[^\s,]{{1,200}}){{0,200}},?)\s*)?"
+)
 _LOG = re.compile(r"\bNCCL (?:INFO|WARN|TRACE) ")
 _COMMENT = re.compile(r"\s*(?:#(?!SBATCH|PBS)|//)")
 

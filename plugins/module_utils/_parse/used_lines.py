@@ -21,6 +21,8 @@ _READING = ("beginning_lost", "cut", "unread")
 _COMPLAINTS = ("empty_output", "error", "error_lines")
 # Lines that a log's head shows to be its own, and whose failures its parser looks for by itself.
 OWN = {"dmesg": names.KERNEL, "nccl_log": re.compile(r"\bNCCL (?:INFO|WARN) ")}
+# What ibready itself gathers in one text, its lines' own words with it: settings, packages, limits.
+_OURS = {"container_probe": re.compile(r"\w{1,20}\t\w")}
 _WORDS = {row: re.compile(row, re.IGNORECASE) for row in WORDS}
 _LIKELY = literal.sieve(WORDS, str)
 _HARMLESS = re.compile("|".join(HARMLESS), re.IGNORECASE)
@@ -35,6 +37,11 @@ def fails(line: str) -> bool:
 def shape(line: str) -> str:
     """The line's wording: without its numbers."""
     return _NUMBER.sub("#", " ".join(line.split()))
+
+
+def of_ours(tool: str, lines: Sequence[str]) -> set[int]:
+    """The numbers from 0 of the lines that only ibready writes so; no other tool's, whether a check goes by them."""
+    return {at for at, line in enumerate(lines) if tool in _OURS and _OURS[tool].match(line)}
 
 
 def used(tool: str, lines: Sequence[str], complaints: bool) -> set[int]:

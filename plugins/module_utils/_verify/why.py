@@ -213,7 +213,7 @@ class Heard:
         for tool in taken:
             looked, fault = _judged(tool, piece)
             faulty[tool] = fault
-            mine = used_lines.used(tool, lines, fault) if looked else set()
+            mine = used_lines.used(tool, lines, fault) if looked else used_lines.of_ours(tool, lines)
             used |= mine
             within.update(range(min(mine, default=0), max(mine, default=0)))
         every = [at for at, line in enumerate(lines) if at not in used and line.strip() and not is_frame(line)]

@@ -813,4 +813,4 @@ def test_an_apt_that_cannot_look_is_no_whole_one(world: AptWorld, monkeypatch: p
     manager = world.manager()
     assert manager.damage() == []
     monkeypatch.setattr(manager, "_asked", lambda: Output(100, "", "E: The status file could not be parsed"))
-    assert manager.damage() == ["apt-get check: E: The status file could not be parsed"]
+    assert manager.damage() == ["apt-get check: The status file could not be parsed"]

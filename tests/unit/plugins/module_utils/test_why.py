@@ -155,8 +155,7 @@ def test_faults_that_texts_show_are_found_in_them_alone() -> None:
         told += 1
         heard = why.Heard()
         heard.texts["node"] = texts
-        (host,) = why.judged(heard, from_inventory({}))
-        if not host.bad:
+        if not any(host.bad for host in why.judged(heard, from_inventory({}))):
             missed.append(one.name)
     assert told > (100 if cases.ALL else 5)
     assert len(missed) < 0.3 * told, missed
