@@ -27,7 +27,8 @@ _KEYS = ("stdout_lines", "stdout", "log", "msg", "message", "MESSAGE", "line", "
 _RESULT = re.compile(r"(?:ok|changed|fatal|failed|skipping): \[[^\]\n]{1,200}\](?:: \w{1,20}!)? ?=> ?")
 # GitHub makes a link of a file's name: [net_ib.cc:101](http://net_ib.cc:101/).
 _LINK = re.compile(r"\[([^\[\]\s]{1,200})\]\(https?://\1/?\)")
-_STRING = re.compile(r"\s*\[?((['\"]).*\2),?\]?\s*")
+# One string and no expression of several, of which a hostile one takes Python's parser down.
+_STRING = re.compile(r"\s*\[?((['\"])(?:\\.|(?!\2)[^\\])*\2),?\]?\s*")
 _NUMBER = re.compile(r" {0,6}(\d{1,7})(?:\t|[:-](?! ))(.*)")
 _FILE = re.compile(r"([\w./-]{1,120}\.\w{1,8})[:-](?:\d{1,7}[:-])?(.*)")
 _WIDTHS = (79, 80, 100, 120, 132)
@@ -62,22 +63,17 @@ def _text_of(value: Any) -> str:
 
 
 def _json(text: str) -> str:
+    """What JSON says was printed: the whole text's, or that of each line."""
     whole = text.strip()
     head = _RESULT.match(whole)
     whole = whole[head.end() :] if head else whole
-    try:
-        if not whole.startswith(("{", "[", '"')):
-            return text
-        told = [json.loads(whole)]
-    except ValueError:
+    for values in ([whole], _lines(text)) if whole.startswith(("{", "[", '"')) else ():
         try:
-            told = [json.loads(line) for line in _lines(text)]
+            found = [_text_of(json.loads(value)) for value in values]
         except (ValueError, RecursionError):
-            return text
-    except RecursionError:
-        return text
-    found = [_text_of(one) for one in told if isinstance(one, (str, list, dict))]
-    return "".join(found) if all(found) and len(found) == len(told) else text
+            continue
+        return "".join(found) if all(found) else text
+    return text
 
 
 def _strings(text: str) -> str:

@@ -152,3 +152,16 @@ def test_layers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(st.text(max_size=300) | st.recursive(st.text(max_size=9), st.lists, max_leaves=9).map(json.dumps))
 def test_no_text_breaks_it(text: str) -> None:
     assert isinstance(layers.undone(text), str)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"stdout":' * 800 + '"x"' + "}" * 800,
+        '["' * 3000,
+        f"'a'+{'-' * 20_000}1+'b'\n" * 2,
+        f"'a'+{'1+' * 30_000}'b'\n" * 2,
+    ],
+)
+def test_what_is_too_deep_stays_as_it_is(text: str) -> None:
+    assert layers.undone(text) == text
