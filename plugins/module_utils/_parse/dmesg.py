@@ -48,7 +48,7 @@ _SECONDS = re.compile(r" ?(\d{1,9}\.\d{3,9})\b")
 _SINCE_1970 = re.compile(r"\d{10}\.\d")
 _CALLER = re.compile(r"\[ ?[TC]\d{1,10}\] ?")
 # A row of `lsmod`.
-_MODULE = re.compile(r"\w{1,60} \d{2,10} \d{1,5}(?: |$)")
+_MODULE = re.compile(r"\w{1,60} \d{2,10} -?\d{1,5}(?: [\w,\[\]]{1,4000})?")
 # NAME, at most two more words, a colon: how a message begins that is no rest of a broken line.
 _START = re.compile(r"[A-Za-z][\w./-]{0,39}(?: [\w.()#:-]{1,40}){0,2}: ")
 
@@ -233,7 +233,7 @@ def _records(lines: list[str]) -> Iterator[Record]:
         if not line:
             continue
         seconds, level, message, stamped = _split(line)
-        if stamped is None or _MODULE.match(line):  # another program's line in a journal, or beside the log
+        if stamped is None or _MODULE.fullmatch(line):  # another program's line in a journal, or beside the log
             found.append((None, None, []))
             continue
         sure = sure or stamped or message.startswith(kernel_log.HEADS)

@@ -390,6 +390,11 @@ def test_a_table_of_modules_is_no_kernel_log() -> None:
     assert record.text == "mlx5_core 0000:5c:00.0: it broke"
 
 
+def test_a_date_with_its_year_is_no_table_of_modules() -> None:
+    line = "Jun 26 2026 08:48:30 n1 mlx5_core 0000:5c:00.0: it broke"
+    assert [record.text for record in dmesg.records(f"mlx5_core 0000:5c:00.0: up\n{line}\n")][-1].endswith("it broke")
+
+
 def test_a_module_of_any_origin_that_the_kernel_refused_is_told() -> None:
     parsed = dmesg.parse(
         "[ 10.1] frob: disagrees about version of symbol a_b\n[ 10.2] frob: Unknown symbol a_b (err -22)\n"
