@@ -30,7 +30,7 @@ _WORD_OF_RANK = re.compile(r"(?:WARNING|ERROR|NOTE): ")
 # A file of which the error is told, and not by whom.
 _PATH = re.compile(r"/\S{1,300}: ")
 _SENTENCE = re.compile(r"(?<=[.:]) ")
-# Between two rules of this length Open MPI and PMIx say something; a tool's table has others.
+# Open MPI and PMIx print a message between two rules of this length; the rules of tables are longer.
 _LAUNCHER, _RULE, _LONG = "launcher", re.compile(r"-{74}"), 30
 # What engines put behind the last message, and strings in strings within it.
 _TAIL = re.compile(r"(?:: ?unknown|[\s\":.\\'](?<!\w'))+$")

@@ -21,7 +21,7 @@ _READING = ("beginning_lost", "cut", "unread")
 _COMPLAINTS = ("empty_output", "error", "error_lines")
 # Lines that a log's head shows to be its own, and whose failures its parser looks for by itself.
 OWN = {"dmesg": names.KERNEL, "nccl_log": re.compile(r"\bNCCL (?:INFO|WARN) ")}
-# What ibready itself gathers in one text, its lines' own words with it: settings, packages, limits.
+# Texts that only ibready writes, and how each of their lines begins.
 _OURS = {"container_probe": re.compile(r"\w{1,20}\t\w")}
 _WORDS = {row: re.compile(row, re.IGNORECASE) for row in WORDS}
 _LIKELY = literal.sieve(WORDS, str)
@@ -40,7 +40,7 @@ def shape(line: str) -> str:
 
 
 def of_ours(tool: str, lines: Sequence[str]) -> set[int]:
-    """The numbers from 0 of the lines that only ibready writes so; no other tool's, whether a check goes by them."""
+    """The numbers from 0 of the lines of a text that only ibready writes: none of them is another tool's."""
     return {at for at, line in enumerate(lines) if tool in _OURS and _OURS[tool].match(line)}
 
 

@@ -83,8 +83,8 @@ _HOSTS_ASKED: Bound = 8
 _OF_DUMP = re.compile(r"(?:trace|dump)\D{0,6}(\d{1,7})(?:\D|$)")
 _NOBODY = "nobody expects"
 _TRACEBACK = "traceback"
-# Forms of failures by which a task does not begin.
-_BEGINS = ("hook", "runtime", "engine", "launcher")
+# Forms of failures that keep a task from starting.
+_BEFORE_START = ("hook", "runtime", "engine", "launcher")
 
 
 @dataclass(frozen=True)
@@ -388,8 +388,8 @@ def _steps_within(text: str) -> str:
 def job(heard: Heard) -> Job | None:
     """What the job is bound by, or who waits for whom in it; None where no text tells a time."""
     times = heard.times
-    if any(one.form in _BEGINS for one in heard.failed) and not any(each.steps for _label, each in times):
-        # That a task ended is all that is told of it, beside what kept it from beginning.
+    if any(one.form in _BEFORE_START for one in heard.failed) and not any(each.steps for _label, each in times):
+        # Beside what kept a task from starting, its exit status is no cause.
         times = [(label, replace(each, ends=tuple(end for end in each.ends if not end.bare))) for label, each in times]
     found = slow.answer(times, heard.settings)
     logs = [texts["nccl_log"] for texts in heard.texts.values() if "nccl_log" in texts]

@@ -52,6 +52,10 @@ def test_a_sieve_keeps_the_order_and_what_tells_no_word() -> None:
     assert some("") == [r"\d+"]
 
 
+def test_words_of_failure_are_looked_for_in_small_letters() -> None:
+    assert [word for row in PASTED for word in literal.words(row) if word != word.casefold()] == []
+
+
 @given(
     st.text(max_size=60) | st.sampled_from(PASTED).flatmap(lambda row: st.from_regex(re.compile(row, re.IGNORECASE)))
 )
