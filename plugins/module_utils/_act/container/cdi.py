@@ -35,7 +35,7 @@ _SERVICE = """\
 # Written by ibready.cluster.container_cdi. The next run undoes changes made by hand.
 [Unit]
 Description=CDI specification of RDMA devices (ibready)
-After=systemd-modules-load.service openibd.service
+After=systemd-modules-load.service openibd.service {name}-again.service
 Before=containerd.service docker.service
 # Devices come one by one, and each may be a reason to look again.
 StartLimitIntervalSec=0
@@ -48,6 +48,18 @@ ExecStart={python} {program}
 [Install]
 WantedBy=multi-user.target
 """
+# A path unit hears nothing while what it started runs. This one ends at once, and before the other looks: what comes
+# later starts that one anew.
+_AGAIN = """\
+# Written by ibready.cluster.container_cdi. The next run undoes changes made by hand.
+[Unit]
+Description=Look again for RDMA devices (ibready)
+StartLimitIntervalSec=0
+
+[Service]
+Type=oneshot
+ExecStart=/bin/systemctl --no-block restart {name}.service
+"""
 _PATH = """\
 # Written by ibready.cluster.container_cdi. The next run undoes changes made by hand.
 [Unit]
@@ -55,7 +67,7 @@ Description=Look for RDMA devices that come and go (ibready)
 
 [Path]
 PathChanged=/dev/infiniband
-Unit={name}.service
+Unit={name}-again.service
 
 [Install]
 WantedBy=multi-user.target
@@ -165,7 +177,8 @@ class Cdi:
         texts = {
             cdi_rdma.SPEC: cdi_rdma.render(found),
             PROGRAM: source.joined(whole, host_program, cdi_rdma),
-            f"{units}.service": _SERVICE.format(python=sys.executable, program=PROGRAM),
+            f"{units}.service": _SERVICE.format(name=_NAME, python=sys.executable, program=PROGRAM),
+            f"{units}-again.service": _AGAIN.format(name=_NAME),
             f"{units}.path": _PATH.format(name=_NAME),
             **links,
         }

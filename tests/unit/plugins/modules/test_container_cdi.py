@@ -114,6 +114,17 @@ def test_the_program_at_boot_does_the_same(host: World) -> None:
     assert (host.root / SPEC).read_bytes() == before
 
 
+def test_who_is_called_while_it_looks_looks_again(host: World) -> None:
+    """systemd hears no change while what a path unit started runs: that one must end before the look begins."""
+    host.device("infiniband/uverbs0", "mlx5_0")
+    host.describe()
+    units = host.root / "etc/systemd/system"
+    assert "Unit=ibready-cdi-rdma-again.service\n" in (units / "ibready-cdi-rdma.path").read_text()
+    again = (units / "ibready-cdi-rdma-again.service").read_text()
+    assert "ExecStart=/bin/systemctl --no-block restart ibready-cdi-rdma.service\n" in again
+    assert "ibready-cdi-rdma-again.service\n" in (units / "ibready-cdi-rdma.service").read_text().split("After=")[1]
+
+
 def test_a_watch_that_did_not_come_up_is_told_and_begun_again(host: World) -> None:
     host.device("infiniband/uverbs0", "mlx5_0")
     script = (host.root / "bin/systemctl").read_text()
