@@ -44,6 +44,21 @@ def of_ours(tool: str, lines: Sequence[str]) -> set[int]:
     return {at for at, line in enumerate(lines) if tool in _OURS and _OURS[tool].match(line)}
 
 
+def span(tool: str, lines: Sequence[str]) -> range:
+    """The numbers from 0 from the first line that the tool's parser used to the last, what stands between too."""
+    whole, kept = _told(tool, lines, _READING), range(len(lines))
+
+    def idle(some: Collection[int]) -> bool:
+        nonlocal kept
+        rest = range(max(some) + 1, kept.stop) if min(some) == 0 else range(kept.start, min(some))
+        same: bool = _told(tool, [lines[at] for at in rest], _READING) == whole
+        kept = rest if same else kept
+        return same
+
+    _ends(idle, len(lines))
+    return kept
+
+
 def used(tool: str, lines: Sequence[str], complaints: bool) -> set[int]:
     """The numbers from 0 of the lines that the tool's parser used, and of those that are worded like one of them.
 

@@ -79,6 +79,10 @@ _MANY_STEPS, _MANY_LINES = 3, 3
 _NCCL = used_lines.OWN["nccl_log"]
 # A text that a parser stops in is read in two so often; so few of its hosts tell whether any check goes by it.
 _AGAIN: Bound = 20
+# So many lines may stand over a tool's first line in use.
+_HEADS = 2
+# What begins with the same letters as a tool's lines may be a damaged one of them.
+_ALIKE = 2
 _HOSTS_ASKED: Bound = 8
 _OF_DUMP = re.compile(r"(?:trace|dump)\D{0,6}(\d{1,7})(?:\D|$)")
 _NOBODY = "nobody expects"
@@ -168,8 +172,8 @@ class Heard:
         if not tool and settings.settings(piece).framework:
             self.settings = settings.merged(self.settings, settings.settings(piece))
             return
-        if not tool and again and (two := _in_two(piece)):
-            for text in two:
+        if again and (some := _apart(tool, piece) if tool else _in_two(piece)):
+            for text in some:
                 self._piece(label, replace(of, lines=text.splitlines(keepends=True)), again - 1)
             return
         taken = [tool] if tool else []
@@ -217,7 +221,7 @@ class Heard:
             used |= mine
             within.update(range(min(mine, default=0), max(mine, default=0)))
         every = [at for at, line in enumerate(lines) if at not in used and line.strip() and not is_frame(line)]
-        left = self._others(label, of, lines, every, faulty)
+        left = self._others(label, of, lines, every, faulty, within)
         read = bool(taken) or len(left) < len(every)
         # Between a tool's own lines stand its heads and rules, and whatever it says besides.
         rest = "".join(lines[at] for at in left if at not in within or used_lines.fails(lines[at]))
@@ -236,26 +240,31 @@ class Heard:
         return read or bool(found)
 
     def _others(
-        self, label: str, of: Piece, lines: Sequence[str], left: list[int], taken: Mapping[str, bool]
+        self, label: str, of: Piece, lines: Sequence[str], left: list[int], taken: Mapping[str, bool], within: set[int]
     ) -> list[int]:
         """Read what is left as texts of tools that are not yet ``taken``, then line by line; the numbers that stay.
 
         ``taken``: whether something is wrong by what was read of each.
         """
-        text = [lines[at] for at in left]
-        for tool in names.guess("".join(text)) if taken else ():
-            mine = used_lines.used(tool, text, _judged(tool, "".join(text))[1]) if tool not in taken else set()
-            if not mine:
-                continue
-            # From its first line to its last: what stands around is others'.
-            span = range(min(mine), max(mine) + 1)
-            part = prefix.parts(tool, "".join(text[span.start : span.stop]))[0]
-            looked, fault = _judged(tool, part.text)
-            if fault or (looked and len(mine) >= _MANY_LINES and 2 * len(span) >= len(text)):
-                self._put(part.who or of.host, label, tool, part.text)
-                own = mine.union(number for number in span if not used_lines.fails(text[number]))
-                rest = [at for number, at in enumerate(left) if number not in own]
-                return self._others(label, of, lines, rest, {**taken, tool: fault})
+        for some in (left, [at for at in left if at not in within]) if taken else ():
+            text = [lines[at] for at in some]
+            for tool in names.guess("".join(text)):
+                mine = used_lines.used(tool, text, _judged(tool, "".join(text))[1]) if tool not in taken else set()
+                if not mine:
+                    continue
+                # From its head and its first line to its last: what stands around is others'.
+                first = min(mine)
+                while first > max(min(mine) - _HEADS, 0) and some[first - 1] == some[first] - 1:
+                    first -= 1
+                span = range(first, max(mine) + 1)
+                part = prefix.parts(tool, "".join(text[span.start : span.stop]))[0]
+                looked, fault = _judged(tool, part.text)
+                most = len(mine) >= _MANY_LINES and 2 * len(span) >= len(text)
+                if fault or (most and (looked or names.weight(tool, part.text))):
+                    self._put(part.who or of.host, label, tool, part.text)
+                    own = mine.union(number for number in span if not used_lines.fails(text[number]))
+                    stays = set(left).difference(some[number] for number in own)
+                    return self._others(label, of, lines, sorted(stays), {**taken, tool: fault}, within)
         told: dict[str, str] = {}
         for at in left:
             wording = used_lines.shape(lines[at])
@@ -325,6 +334,36 @@ def _devices(tool: str, text: str) -> str:
         return ""
     bare = "".join(line for line in text.splitlines(keepends=True) if not _NCCL.search(line))
     return bare if observe_rdma.of_job(Pasted({tool: bare})) else ""
+
+
+def _apart(tool: str, text: str) -> list[str]:
+    """A text that is this tool's in part, and whole texts of others before or behind it; nothing where it is not so.
+
+    A tool that takes what follows for a damaged end of its own cannot be gone by.
+    """
+    looked, fault = _judged(tool, text)
+    if fault or len(text) > used_lines.LONGEST or len(prefix.parts(tool, text)) > 1:
+        return []
+    if looked and not list(_partly(tool, names.read(tool, text).facts)):
+        return []
+    lines = text.splitlines(keepends=True)
+    span = used_lines.span(tool, lines)
+    before, mine, behind = lines[: span.start], lines[span.start : span.stop], lines[span.stop :]
+    before, mine = (before, mine) if _another_s(before, mine, tool) else ([], before + mine)
+    mine, behind = (mine, behind) if _another_s(behind, mine, tool) else (mine + behind, [])
+    return ["".join(part) for part in (before, mine, behind) if part] if before or behind else []
+
+
+def _another_s(lines: Sequence[str], mine: Sequence[str], tool: str) -> bool:
+    """Whether these lines are the text of another tool, with nothing that could be a damaged line of this one's."""
+    text = "".join(lines)
+    for other in names.guess(text):
+        if other == tool or not _judged(other, text)[0] or list(_partly(other, names.read(other, text).facts)):
+            continue
+        span = used_lines.span(other, lines)
+        around = {line.strip()[:_ALIKE] for at, line in enumerate(lines) if at not in span and line.strip()}
+        return not around & {line.strip()[:_ALIKE] for line in mine}
+    return False
 
 
 def _in_two(text: str) -> tuple[str, str] | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import re
 import runpy
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,32 @@ def test_two_healthy_outputs_of_a_host_accuse_nobody(
 ) -> None:
     status, said = pasted.answer_to(capsys, tmp_path, pasted.HEALTHY[one] + pasted.HEALTHY[two])
     assert (status, "FAIL" in said) == (0, False), said
+
+
+def _cut(text: str) -> Iterator[str]:
+    """The text without its last line, cut within the line at two thirds, and without its first line."""
+    lines = text.rstrip("\n").splitlines(keepends=True)
+    most = len(lines) * 2 // 3
+    yield "".join(lines[:-1])
+    yield "".join(lines[:most]) + lines[most][: len(lines[most]) // 2] + "\n"
+    yield "".join(lines[1:]) + "\n"
+
+
+ORDERED = sorted(itertools.permutations(sorted(pasted.HEALTHY), 2))
+
+
+@pytest.mark.parametrize(("one", "two"), ORDERED[::11] if not cases.ALL else ORDERED)
+def test_a_cut_output_is_not_well_because_another_stands_beside_it(
+    one: str, two: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    *ended, begun = _cut(pasted.HEALTHY[one])
+    for cut, both in (
+        *((cut, cut + pasted.HEALTHY[two]) for cut in ended),
+        (begun, pasted.HEALTHY[two] + begun),
+    ):
+        if pasted.answer_to(capsys, tmp_path, cut)[0] != 0:
+            status, said = pasted.answer_to(capsys, tmp_path, both)
+            assert status != 0, said
 
 
 def test_the_same_tool_s_second_output_is_another_host_s(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
