@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Steps of `./run test` in lanes side by side.
 
-    python -m tools.lanes molecule-default+system-nodes,fabric lint,unit then importer
+    python -m tools.lanes molecule-default+system-nodes lint,unit any fabric,nccl then importer
 
 A lane's steps follow each other, whether the one before passed or not; only a step behind "+" needs that one. After
-"then" come lanes that begin when all before them have passed. What a step printed is shown whole when it ends. All
+"any" stand steps for whichever lane is done with its own, and after "then" lanes that begin when all before them have
+passed. What a step printed is shown whole when it ends. All
 failures are told at the end, and what was skipped, with its reason.
 """
 
@@ -19,9 +20,10 @@ import sys
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sandbox import lifecycle, podman, purpose
@@ -92,6 +94,18 @@ def skipped(done: Sequence[Done]) -> list[str]:
     return [f"{number} of {place}: {reasons[place]}" if number else place for place, number in numbers.items()]
 
 
+@dataclass
+class Stage:
+    """``lanes``: each one's own steps; ``shared``: those that the first lane takes that is done with its own."""
+
+    lanes: list[list[str]] = field(default_factory=list)
+    shared: list[str] = field(default_factory=list)
+
+    @property
+    def steps(self) -> list[str]:
+        return [step for lane in (*self.lanes, self.shared) for chain in lane for step in chain.split("+")]
+
+
 class Lanes:
     """Lanes at work; an interruption stops them all."""
 
@@ -108,10 +122,11 @@ class Lanes:
     def failed(self) -> list[Done]:
         return [one for one in self.done if one.status != 0]
 
-    def run(self, lanes: Sequence[Sequence[str]]) -> None:
+    def run(self, stage: Stage) -> None:
         """Return when all have ended."""
-        with ThreadPoolExecutor(len(lanes)) as pool:
-            jobs = [pool.submit(self._lane, steps) for steps in lanes]
+        shared = deque(stage.shared)
+        with ThreadPoolExecutor(len(stage.lanes)) as pool:
+            jobs = [pool.submit(self._lane, steps, shared) for steps in stage.lanes]
             try:
                 for job in jobs:
                     job.result()
@@ -135,8 +150,13 @@ class Lanes:
             time.sleep(0.1)
         _signal(list(self._running), signal.SIGKILL)
 
-    def _lane(self, steps: Sequence[str]) -> None:
-        for chain in steps:
+    def _lane(self, steps: Sequence[str], shared: deque[str]) -> None:
+        mine = deque(steps)
+        while mine or shared:
+            try:
+                chain = (mine or shared).popleft()
+            except IndexError:  # The other lane took the last.
+                break
             for step in chain.split("+"):
                 if not self._step(step):
                     break
@@ -199,14 +219,18 @@ def take_away(tell: Say) -> None:
             tell(f"{box.name}: {exc}")
 
 
-def stages(words: Sequence[str]) -> list[list[list[str]]]:
+def stages(words: Sequence[str]) -> list[Stage]:
     """Read the lanes of each stage."""
-    found: list[list[list[str]]] = [[]]
+    found = [Stage()]
+    before = ""
     for word in words:
         if word == "then":
-            found.append([])
-        else:
-            found[-1].append(word.split(","))
+            found.append(Stage())
+        elif before == "any":
+            found[-1].shared = word.split(",")
+        elif word != "any":
+            found[-1].lanes.append(word.split(","))
+        before = word
     return found
 
 
@@ -225,8 +249,7 @@ def main(words: Sequence[str]) -> int:
     say(f"\n==> {time.monotonic() - begun:.0f} s in all")
     for done in lanes.done:
         say(f"    {done}")
-    chains = [chain for stage in stages(words) for lane in stage for chain in lane]
-    never = lanes.missing([step for chain in chains for step in chain.split("+")])
+    never = lanes.missing([step for stage in stages(words) for step in stage.steps])
     if never:
         say(f"\n==> never began: {', '.join(never)}")
     left = skipped(lanes.done)

@@ -13,7 +13,7 @@ import pytest
 
 from sandbox.errors import SandboxError
 from tools import lanes
-from tools.lanes import Lanes, stages
+from tools.lanes import Lanes, Stage, stages
 
 
 class Heard:
@@ -41,7 +41,7 @@ def test_lanes_run_side_by_side_and_a_lane_s_steps_one_after_the_other(tmp_path:
             "c": "[ -e a ] && echo three $NO_COLOR",
         },
     )
-    heard.lanes.run([["a", "c"], ["b"]])
+    heard.lanes.run(Stage([["a", "c"], ["b"]]))
     assert heard.statuses() == {"a": 0, "b": 0, "c": 0}
     assert heard.lanes.failed == []
     assert heard.of("a").endswith(" s\none\ntwo")
@@ -60,7 +60,7 @@ def test_a_failure_stops_what_needs_it_and_all_else_goes_on_to_its_end(tmp_path:
             "last": "echo and ended; exit 4",
         },
     )
-    heard.lanes.run([["bad+after", "apart"], ["long", "last"]])
+    heard.lanes.run(Stage([["bad+after", "apart"], ["long", "last"]]))
     assert heard.statuses() == {"bad": 3, "apart": 0, "long": 0, "last": 4}
     assert {one.step for one in heard.lanes.failed} == {"bad", "last"}
     assert "bad: FAILED with status 3" in heard.of("bad")
@@ -88,7 +88,7 @@ def test_tests_are_counted_and_what_was_left_out_is_told_by_its_place() -> None:
 def test_what_does_not_end_is_killed_with_its_children(tmp_path: Path) -> None:
     deaf = "trap '' INT; (trap '' INT; touch ready; echo $BASHPID > child; exec sleep 600) & wait; wait"
     heard = Heard(tmp_path, {"deaf": deaf}, grace=1)
-    runs = threading.Thread(target=heard.lanes.run, args=([["deaf"]],))
+    runs = threading.Thread(target=heard.lanes.run, args=(Stage([["deaf"]]),))
     runs.start()
     while not (tmp_path / "child").exists():
         time.sleep(0.02)
@@ -117,13 +117,20 @@ def test_an_interruption_stops_every_lane(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr("concurrent.futures.Future.result", interrupt)
     with pytest.raises(SandboxError):
-        heard.lanes.run([["one"], ["two"]])
+        heard.lanes.run(Stage([["one"], ["two"]]))
     assert set(heard.statuses().values()) == {-2}
     assert threading.active_count() < 20
 
 
 def test_lanes_after_then_wait_for_all_before() -> None:
-    assert stages(["a,b", "c", "then", "d"]) == [[["a", "b"], ["c"]], [["d"]]]
+    assert stages(["a,b", "c", "then", "d"]) == [Stage([["a", "b"], ["c"]]), Stage([["d"]])]
+
+
+def test_what_is_shared_is_done_by_the_lane_that_is_free_first(tmp_path: Path) -> None:
+    assert stages(["a+b", "c", "any", "d,e", "then", "f"]) == [Stage([["a+b"], ["c"]], ["d", "e"]), Stage([["f"]])]
+    heard = Heard(tmp_path, {"long": "until_there e", "short": "true", "d": "touch d", "e": "[ -e d ]; touch e"})
+    heard.lanes.run(Stage([["long"], ["short"]], ["d", "e"]))
+    assert heard.statuses() == {"short": 0, "d": 0, "e": 0, "long": 0}
 
 
 @pytest.mark.parametrize(("words", "status"), [(["x+y", "then", "z"], 1), (["y", "then", "z"], 0)])
