@@ -128,9 +128,10 @@ def _smi(evidence: Evidence) -> Reading[Nvsmi]:
     text = _ask.command(evidence, "nvsmi_q", nvsmi_q.parse)
     if text.value is not None and text.value.gpus:
         return text
-    excerpt = _ask.command(evidence, "nvsmi_q", nvsmi_q_fabric.parse)
-    if excerpt.value is not None:
-        return excerpt
+    for name in ("nvsmi_q", "nvsmi_q_fabric"):
+        excerpt = _ask.command(evidence, name, nvsmi_q_fabric.parse)
+        if excerpt.value is not None:
+            return excerpt
     return Reading(None, xml.why or text.why or "nvidia-smi -q tells of no GPU")
 
 
