@@ -8,7 +8,6 @@ host, as far as they can look.
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -259,10 +258,11 @@ class Heard:
                 span = range(first, max(mine) + 1)
                 part = prefix.parts(tool, "".join(text[span.start : span.stop]))[0]
                 looked, fault = _judged(tool, part.text)
-                most = len(mine) >= _MANY_LINES and 2 * len(span) >= len(text)
+                most = len(mine) >= _MANY_LINES and (2 * len(span) >= len(text) or 3 * len(mine) >= len(span))
                 if fault or (most and (looked or names.weight(tool, part.text))):
                     self._put(part.who or of.host, label, tool, part.text)
-                    own = mine.union(number for number in span if not used_lines.fails(text[number]))
+                    # By what no check goes by nobody has told what fails in it.
+                    own = {at for at in span if (looked and at in mine) or not used_lines.fails(text[at])}
                     stays = set(left).difference(some[number] for number in own)
                     return self._others(label, of, lines, sorted(stays), {**taken, tool: fault}, within)
         told: dict[str, str] = {}
@@ -408,7 +408,7 @@ def _judged(tool: str, text: str) -> tuple[bool, bool]:
 
 def _speaks(tool: str, text: str) -> bool:
     """Whether lines of this tool tell something wrong in the midst of another's text."""
-    if tool == "nccl_log" and sum(1 for _turn in itertools.islice(_NCCL.finditer(text), _MANY_LINES)) == _MANY_LINES:
+    if tool == "nccl_log" and _NCCL.search(text):
         return True  # It is a log of NCCL's as well.
     told, error = names.facts(tool, text)
     return error is None and any(told.get(name) for name in _ALSO[tool])
@@ -540,7 +540,7 @@ def _host(name: str, texts: dict[str, str], expect: Expectations, beside: Sequen
         _ask(checks, open_, texts),
         tuple(f"{tool}: {printable(wrong, _LONGEST_TOLD)}" for tool, of in read.items() for wrong in of.wrong),
         (*(line for tool, of in read.items() for line in _says(tool, of)), *_passed_over(checks)),
-        tuple(part for tool, of in read.items() for part in _partly(tool, of.facts)),
+        (*(part for tool, of in read.items() for part in _partly(tool, of.facts)), *_mute(texts)),
     )
 
 
@@ -567,6 +567,13 @@ def _partly(tool: str, told: Mapping[str, Any]) -> Iterable[str]:
         yield f"{count} line{'s' if count > 1 else ''} of {tool} {'are' if count > 1 else 'is'} unread"
     if told.get("cut"):
         yield f"the text of {tool} is cut"
+
+
+def _mute(texts: Mapping[str, str]) -> Iterable[str]:
+    """Logs beside other texts of which no check goes by a line: of what they are about nothing is known."""
+    for tool in texts if len(texts) > 1 else ():
+        if tool.endswith("_log") and tool not in _OF_JOBS and not _judged(tool, texts[tool])[0]:
+            yield f"the text of {tool} says too little for any check"
 
 
 def _open(checks: Iterable[Check], texts: dict[str, str]) -> Iterable[Check]:

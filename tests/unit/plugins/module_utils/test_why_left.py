@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import json
+import os
+import random
 import re
 import runpy
 from collections.abc import Iterator
@@ -16,7 +20,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._parse import name
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import why
 from tests import cases
 from tests.unit import pasted
-from tests.unit.corpus import CORPUS
+from tests.unit.corpus import CORPUS, ERRATA, text_of
 from tests.unit.parsers import SAMPLES
 
 THREADS = CORPUS.parent / "corpus-3"
@@ -192,6 +196,23 @@ def test_a_cut_output_is_not_well_because_another_stands_beside_it(
             assert status != 0, said
 
 
+def test_a_text_that_no_check_goes_by_hides_no_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = (
+        "RuntimeError: Connection reset by peer\n"
+        "[2023-03-08 23:09:10,901] [INFO] [launch.py:318:sigkill_handler] Killing subprocess 15884\n"
+        "[2023-03-08 23:09:10,911] [ERROR] [launch.py:324:sigkill_handler] run_clm.py exits with return code = 1\n"
+    )
+    status, said = pasted.answer_to(capsys, tmp_path, pasted.HEALTHY["ibv_devinfo"] + log)
+    assert (status, "Connection reset by peer" in said) == (2, True), said
+
+
+def test_the_fabric_s_lines_of_nvidia_smi_are_judged_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "        Fabric\n            State : {}\n            Status : {}\n"
+    status, said = pasted.answer_to(capsys, tmp_path, text.format("In Progress", "N/A"))
+    assert (status, "nvlink.fabric.state GPU 0: In Progress" in said) == (2, True), said
+    assert pasted.answer_to(capsys, tmp_path, text.format("Completed", "Success"))[0] == 0
+
+
 def test_the_same_tool_s_second_output_is_another_host_s(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, said = pasted.answer_to(capsys, tmp_path, pasted.HEALTHY["ibstat"] + pasted.DOWN)
     assert (status, said.count("read ibstat"), "Down/Polling" in said) == (1, 2, True), said
@@ -284,6 +305,39 @@ def test_what_is_typed_goes_before_any_guess(tmp_path: Path, capsys: pytest.Capt
 def _rules() -> dict[str, Any]:
     path = THREADS / "rules.py"
     return runpy.run_path(str(path))["RULES"] if path.exists() else {}
+
+
+def _recorded(well: bool) -> dict[str, str]:
+    """Outputs of the corpus that are well beyond doubt, or not."""
+    found = {}
+    for sidecar in sorted(CORPUS.glob("*/*.json")):
+        name = f"{sidecar.parent.name}/{sidecar.stem}"
+        case = {**json.loads(sidecar.read_text()), **ERRATA.get(name, {})}
+        if case.get("verdict_hint") and not case.get("acceptable") and (case["verdict_hint"] == "healthy") == well:
+            found[name] = text_of(sidecar)
+    return found
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not THREADS.is_dir(), reason=f"no corpus at {THREADS} (set IBREADY_CORPUS)")
+def test_whatever_fails_is_not_well_behind_a_healthy_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Drawn pairs; `IBREADY_PAIRS` says how many, for a day with more time."""
+    threads = {name: (THREADS / f"{name}.txt").read_text() for name, (kind, *_) in _rules().items() if kind != "H"}
+    failing = {**threads, **_recorded(False), **{name: text for name, (_typed, text, _words) in pasted.FAILING.items()}}
+    healthy = {**_recorded(True), **pasted.HEALTHY}
+    pairs = random.Random(46).sample(
+        sorted(itertools.product(sorted(failing), sorted(healthy))), int(os.environ.get("IBREADY_PAIRS", "150"))
+    )
+    alone = functools.cache(lambda text: pasted.answer_to(capsys, tmp_path, text)[0])
+    green, asked = [], 0
+    for bad, good in pairs:
+        # A head without a line is told by what is around it.
+        if alone(failing[bad]) not in (1, 2) or alone(healthy[good]) != 0 or len(failing[bad].splitlines()) < 2:
+            continue
+        asked += 1
+        if pasted.answer_to(capsys, tmp_path, f"{healthy[good].rstrip()}\n{failing[bad]}")[0] == 0:
+            green.append((bad, good))
+    assert (green, asked > len(pairs) // 3) == ([], True)
 
 
 @pytest.mark.thorough
