@@ -334,6 +334,7 @@ ROWS = {
     "nccl.log.mixed": "slows",
     "nccl.log.bootstrap": "stops",
     "nccl.log.version": "stops",
+    "nccl.log.alike": "unlike",
     "container.engine.usable": "stops",
     "container.image.runs": "stops",
     "container.device.uverbs": "falls_back",

@@ -59,7 +59,7 @@ def test_the_log_of_a_good_job_passes_every_check() -> None:
     # Neither the job nor its site asked for SHARP.
     wanted = {(name, SKIP if name == "nccl.log.collnet" else PASS) for name in IDS}
     assert {(one.id, one.result) for one in judge(given())} == wanted
-    assert len(IDS) == 8
+    assert len(IDS) == 9
 
 
 @pytest.mark.parametrize(("check_id", "kind"), list(walk()))

@@ -14,7 +14,7 @@ from ..._ground.link import ETHERNET, INFINIBAND
 from ..._ground.reading import Reading
 from ..._parse._nccl_facts import IB, NONE, ROCE, SOCKET, NcclLog, over_tcp
 from ..machine.facts import Machine
-from . import check_log_collnet, check_log_hosts, check_log_tcp, entries_log as entries
+from . import check_log_alike, check_log_collnet, check_log_hosts, check_log_tcp, entries_log as entries
 from .check_log_ranks import RDMA, by, count, is_rdma, names, on_one_host
 from .facts import Rdma
 
@@ -51,6 +51,7 @@ def judge(
         _mixed(log.value),
         check_log_hosts.bootstrap(log.value),
         check_log_hosts.version(log.value),
+        check_log_alike.judge(log.value, expect),
     ]
     for check in found:
         # What was seen so far is well; a failure stays one, whatever follows.

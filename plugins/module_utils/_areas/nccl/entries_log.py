@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..._ground.catalog import declare, error
+from ..._ground.catalog import declare, error, warning
 
 _LOG = ("nccl_log",)
 
@@ -90,6 +90,15 @@ ENTRIES = declare(
         "Releases do not work with each other. From 2.23 on, NCCL compares them itself.",
         ("a wheel brings its own NCCL beside the system's", "hosts have different environments"),
         "one NCCL in every environment; `LD_DEBUG=libs` shows which library is loaded",
+        _LOG,
+    ),
+    warning(
+        "nccl.log.alike",
+        "All hosts of a job have the same plugin, HCAs, interface and settings",
+        "Each host's lines are held against the others': network plugin, HCAs, interface, the driver's CUDA and every "
+        "variable of NCCL. Network and release have checks of their own.",
+        ("one host has another environment, image or cabling",),
+        "make the odd host like the others: its environment, /etc/nccl.conf, image and ports",
         _LOG,
     ),
 )
