@@ -24,11 +24,15 @@ from sandbox import config, lifecycle, podman, saved
 from tests.system.excerpt import excerpt
 
 ROOT = Path(__file__).resolve().parents[2]
-# The nodes that molecule's default scenario saved once they were converged, where it ran before (`./run test`).
-HANDED_ON = os.environ.get("IBREADY_SYSTEM_NODES") == "molecule"
-CONVERGED = ("ibready-molecule", "198.18.78") if HANDED_ON else ("ibready-ready", "198.18.81")
+# The nodes that molecule's default scenario saved once they were converged, where it ran before (`./run test`); or
+# nodes of a step that runs beside another one with nodes.
+_NODES = os.environ.get("IBREADY_SYSTEM_NODES", "")
+HANDED_ON = _NODES == "molecule"
+CONVERGED = {"molecule": ("ibready-molecule", "198.18.78"), "more": ("ibready-more", "198.18.83")}.get(
+    _NODES, ("ibready-ready", "198.18.81")
+)
 # The nodes of stories that make theirs anew.
-SPARE = ("ibready-spare", "198.18.82")
+SPARE = ("ibready-more-spare", "198.18.84") if _NODES == "more" else ("ibready-spare", "198.18.82")
 # What goes for one part of a stack goes for all; the nodes that are saved have every one.
 LESS = "stack_container_toolkit: none\n"
 # In group_vars, because the vars of an inventory file lose against those of inventories/sandbox.

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.thorough
 NODES = ("node1", "node2", "node3")
 PLACE = "/opt/frozen"
 # Seconds: what an honest answer may take on a busy machine, and what packages may.
-BOUND = 45
-PACKAGES_BOUND = 90
+BOUND = 35
+PACKAGES_BOUND = 70
 # What one question may take, and all of them on top, were each to use up its deadline.
 PING, PINGS = 6, 72
 ACCESS = "host.access.reachable"
