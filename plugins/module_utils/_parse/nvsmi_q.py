@@ -92,9 +92,8 @@ class _Reader:
             self.in_mig = False
         elif self.section == "fabric":
             self.in_mig, self.fabric_indent = False, -1
-            # Without GPU lines (in what a search found) every fabric is another GPU's.
-            last = self.blocks[-1] if self.blocks else None
-            if last is None or (last.fabric and "bus_id" not in last.texts):
+            # Without GPU lines (in what a search found) every fabric is another GPU's, and so is a second one.
+            if not self.blocks or self.blocks[-1].fabric:
                 self.blocks.append(_Block())
 
     def _put(self, line_no: int, line: str, indent: int, key: str, value: str) -> None:

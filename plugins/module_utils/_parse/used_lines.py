@@ -13,6 +13,8 @@ from . import names, prefix
 
 # A text is read as often as lines are left out of it: of a longer one each line is held against the parser alone.
 LONGEST: Bound = 1 << 18
+# Of one that is no log and no longer than this it is still known where it begins and ends.
+SPANNED: Bound = 1 << 21
 READINGS: Bound = 300
 # Of lines with a word of failure one of each wording is asked of, and no more wordings than these.
 WORDINGS: Bound = 100
@@ -105,9 +107,10 @@ def used(tool: str, lines: Sequence[str], complaints: bool) -> set[int]:
 
 
 def _of_long(tool: str, lines: Sequence[str]) -> set[int]:
-    """All but lines of failure that alone tell this tool nothing."""
+    """All from the first in use to the last, but lines of failure that alone tell this tool nothing."""
     heard: dict[str, bool] = {}
-    kept = set(range(len(lines)))
+    short = tool not in OWN and sum(map(len, lines)) <= SPANNED
+    kept = set(span(tool, lines) if short else range(len(lines)))
     for at, line in enumerate(lines):
         if fails(line) and not (tool in OWN and OWN[tool].search(line)):
             wording = shape(line)

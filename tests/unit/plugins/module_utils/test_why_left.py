@@ -69,10 +69,10 @@ def test_every_parser_reads_its_sample_at_every_deletion(tool: str) -> None:
 
 def test_of_a_long_text_only_lines_of_failure_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(used_lines, "LONGEST", 10)
-    assert told("so it is\nmlx5_0 port 1 ==> ib0 (Up)\nit failed\n", tool="ibdev2netdev") == [
-        "so it is",
-        "mlx5_0 port 1 ==> ib0 (Up)",
-    ]
+    text = "so it is\nmlx5_0 port 1 ==> ib0 (Up)\nand this\nit failed\nmlx5_1 port 1 ==> ib1 (Up)\nand so on\n"
+    assert told(text, tool="ibdev2netdev") == ["mlx5_0 port 1 ==> ib0 (Up)", "and this", "mlx5_1 port 1 ==> ib1 (Up)"]
+    monkeypatch.setattr(used_lines, "SPANNED", 10)
+    assert [line for line in text.splitlines() if line not in told(text, tool="ibdev2netdev")] == ["it failed"]
 
 
 def test_readings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,11 +83,12 @@ def test_readings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_wordings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "it failed\nmlx5_0 port 1 ==> ib0 (Up)\nno such thing\n"
+    ports = ["mlx5_0 port 1 ==> ib0 (Up)", "mlx5_1 port 1 ==> ib1 (Up)"]
+    text = f"{ports[0]}\nit failed\nno such thing\n{ports[1]}\n"
     monkeypatch.setattr(used_lines, "LONGEST", 10)
-    assert told(text, tool="ibdev2netdev") == ["mlx5_0 port 1 ==> ib0 (Up)"]
+    assert told(text, tool="ibdev2netdev") == ports
     monkeypatch.setattr(used_lines, "WORDINGS", 1)
-    assert told(text, tool="ibdev2netdev") == ["mlx5_0 port 1 ==> ib0 (Up)", "no such thing"]
+    assert told(text, tool="ibdev2netdev") == [ports[0], "no such thing", ports[1]]
 
 
 def test_of_outputs_without_a_word_between_so_many_are_read(
