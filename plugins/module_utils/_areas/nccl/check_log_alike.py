@@ -16,7 +16,9 @@ LOG = "nccl_log"
 _ALIKE = "nccl.log.alike"
 # Of these each host has its own value.
 _OWN = ("NCCL_DEBUG_FILE", "NCCL_GRAPH_DUMP_FILE", "NCCL_HOSTID", "NCCL_TOPO_DUMP_FILE")
-_NAMED = 3
+# Of these every host has to have told.
+_EVERY = ("interface", "HCAs")
+_NAMED, _SEEN = 3, 6
 # By what is compared and its value: the hosts that have it.
 _Values = Dict[str, Dict[str, List[str]]]
 
@@ -30,18 +32,20 @@ def judge(log: NcclLog, expect: Expectations) -> Check:
     odd = [_odd(what, of) for what, of in values.items() if len(of) > 1]
     if odd:
         return failed(_ALIKE, LOG, masked(few(odd, _NAMED, "; ")), expected, CAPABILITY)
-    told = {host for hosts in values.get("interface", {}).values() for host in hosts}
-    silent = [host for host in log.hosts if host not in told]
-    if silent:
-        return unknown(_ALIKE, LOG, f"no line tells the interface of {few(silent, _NAMED)}")
-    seen = "; ".join(f"{what}: {value or 'none'}" for what, of in values.items() for value in of)
-    return passed(_ALIKE, LOG, masked(seen), expected, CAPABILITY)
+    for what in _EVERY:
+        told = {host for hosts in values.get(what, {}).values() for host in hosts}
+        silent = [host for host in log.hosts if host not in told]
+        # Without RDMA no host lists HCAs, which nccl.log.network tells.
+        if silent and (told or what == "interface"):
+            return unknown(_ALIKE, LOG, f"no line tells the {what} of {few(silent, _NAMED)}")
+    seen = [f"{what}: {value or 'none'}" for what, of in values.items() for value in of]
+    return passed(_ALIKE, LOG, masked(few(seen, _SEEN, "; ")), expected, CAPABILITY)
 
 
 def _values(log: NcclLog, expect: Expectations) -> _Values:
     found: _Values = {}
     ranks = by([rank for rank in log.ranks if rank.host], lambda rank: rank.host)
-    names = sorted({name for rank in log.ranks for name, _value in rank.said.settings if name not in _OWN})
+    names = sorted({name for rank in log.ranks for name, _value in rank.said.settings})
     for host, some in ranks.items():
         told: dict[str, set[str]] = {}
         for rank in some:
@@ -72,5 +76,5 @@ def _odd(what: str, of: dict[str, list[str]]) -> str:
     """Who differs from most; where most are not alike, who has what."""
     common = max(of, key=lambda value: len(of[value]))
     most = 2 * len(of[common]) > sum(map(len, of.values()))
-    parts = [f"{few(hosts, _NAMED)} {value or 'none'}" for value, hosts in of.items() if not (most and value == common)]
-    return f"{what}: {few(parts, _NAMED)}" + (f", the others {common or 'none'}" if most else "")
+    parts = [f"{few(hosts, _NAMED)} ({value or 'none'})" for value, hosts in of.items() if not most or value != common]
+    return f"{what}: {few(parts, _NAMED)}" + (f", the others ({common or 'none'})" if most else "")

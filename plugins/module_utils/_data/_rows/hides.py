@@ -67,7 +67,7 @@ ROWS: Any = (
         'blind': ('ib.port.*', 'fabric.sm.answers'), 'same': True,
     },
     {'roots': ('roce.port.state',), 'fails': ('roce.port.physical_state', 'roce.netdev.carrier'), 'blind': ('roce.*',), 'same': True},
-    {'roots': ('nccl.log.version', 'nccl.log.bootstrap', 'nccl.log.mixed'), 'fails': ('nccl.log.alike',)},
+    {'roots': ('nccl.log.network', 'nccl.log.version', 'nccl.log.bootstrap', 'nccl.log.mixed'), 'fails': ('nccl.log.alike',)},
     {'roots': ('nccl.conf.harm~NCCL_CUMEM_ENABLE',), 'fails': ('nccl.conf.doubts~NCCL_CUMEM_ENABLE',)},
     {'roots': ('container.engine.usable', 'container.image.runs'), 'blind': ('container.*',)},
 )
