@@ -95,7 +95,7 @@ ENTRIES = declare(
         "State Completed with status Success; until then CUDA does not start on the GPU.",
         ("the GPU waits for a fabric manager",),
         f"look at {_STATUS}; restart the service, then reset the GPU with `nvidia-smi -r -i GPU`",
-        ("nvsmi_xml|nvsmi_q",),
+        ("nvsmi_xml|nvsmi_q|nvsmi_q_fabric",),
     ),
     error(
         "nvlink.fabric.health",
@@ -103,7 +103,7 @@ ENTRIES = declare(
         "A GPU may be registered and yet have broken routes or less than its bandwidth.",
         ("links between the GPU and the switches are down",),
         "see `nvidia-smi nvlink --status -i GPU` and dmesg; reset the GPU; then replace hardware",
-        ("nvsmi_xml|nvsmi_q",),
+        ("nvsmi_xml|nvsmi_q|nvsmi_q_fabric",),
     ),
     warning(
         "nvlink.fabric.recovery",
@@ -111,7 +111,7 @@ ENTRIES = declare(
         "While routes are recomputed GPUs wait; it must be over in about a minute.",
         ("a link or a switch of the fabric has just failed",),
         "look again in a minute with `nvidia-smi -q`; if it stays, look at the switches' managers",
-        ("nvsmi_xml|nvsmi_q",),
+        ("nvsmi_xml|nvsmi_q|nvsmi_q_fabric",),
     ),
     error(
         "nvlink.fabric.clique",
@@ -119,7 +119,7 @@ ENTRIES = declare(
         "With CliqueId 0 or an empty ClusterUUID no memory can be shared with other hosts.",
         ("the switch trays' fabric manager gave this host no partition",),
         "check the NVLink partitions at the rack's switches (NMX-C), then reset the GPUs",
-        ("nvsmi_xml|nvsmi_q",),
+        ("nvsmi_xml|nvsmi_q|nvsmi_q_fabric",),
     ),
     error(
         "nvlink.imex.service",
