@@ -243,7 +243,7 @@ class Heard:
     ) -> list[int]:
         """Read what is left as texts of tools that are not yet ``taken``, then line by line; the numbers that stay.
 
-        ``taken``: whether something is wrong by what was read of each.
+        ``taken``: whether something is wrong by what was read of each; ``within``: lines between those of one.
         """
         for some in (left, [at for at in left if at not in within]) if taken else ():
             text = [lines[at] for at in some]
@@ -344,7 +344,7 @@ def _apart(tool: str, text: str) -> list[str]:
     looked, fault = _judged(tool, text)
     if fault or len(text) > used_lines.LONGEST or len(prefix.parts(tool, text)) > 1:
         return []
-    if looked and not list(_partly(tool, names.read(tool, text).facts)):
+    if looked and not any(_partly(tool, names.read(tool, text).facts)):
         return []
     lines = text.splitlines(keepends=True)
     span = used_lines.span(tool, lines)
@@ -358,7 +358,7 @@ def _another_s(lines: Sequence[str], mine: Sequence[str], tool: str) -> bool:
     """Whether these lines are the text of another tool, with nothing that could be a damaged line of this one's."""
     text = "".join(lines)
     for other in names.guess(text):
-        if other == tool or not _judged(other, text)[0] or list(_partly(other, names.read(other, text).facts)):
+        if other == tool or not _judged(other, text)[0] or any(_partly(other, names.read(other, text).facts)):
             continue
         span = used_lines.span(other, lines)
         around = {line.strip()[:_ALIKE] for at, line in enumerate(lines) if at not in span and line.strip()}
