@@ -5,8 +5,8 @@
 
 A lane's steps follow each other, whether the one before passed or not; only a step behind "+" needs that one. After
 "any" stand steps for whichever lane is done with its own, and after "then" lanes that begin when all before them have
-passed. What a step printed is shown whole when it ends. All
-failures are told at the end, and what was skipped, with its reason.
+passed. What a step printed is shown whole when it ends. All failures are told at the end, and what was skipped, with
+its reason.
 """
 
 from __future__ import annotations
