@@ -20,7 +20,7 @@ if rows.bring(check=CHECK):
 from ansible_collections.ibready.cluster.plugins.module_utils._data.boards import BOARDS
 from ansible_collections.ibready.cluster.plugins.module_utils._data.gpus import GPUS
 from ansible_collections.ibready.cluster.plugins.module_utils._data.kernel_args import KERNEL_ARGS
-from ansible_collections.ibready.cluster.plugins.module_utils._data.severities import CONSEQUENCES
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.catalog import CONSEQUENCES
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.explain import explain
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import shape
@@ -35,7 +35,7 @@ def checks() -> str:
         "# Checks",
         "",
         _NOTE,
-        "Sources: `entries*.py` in the folders of `plugins/module_utils/_areas/` and in",
+        "Sources: `checks.yml` in the folders of `plugins/module_utils/_areas/` and in",
         "`plugins/module_utils/_fleet/`. `ibready explain CHECK-ID` prints the same.",
         "",
         "A severity follows from what a failure does to jobs.",
@@ -46,7 +46,7 @@ def checks() -> str:
         "- Neither: history that stands still, like a row that was remapped or a counter that no longer",
         "  rises. A pass shows it in `observed`, and it degrades nothing.",
         "",
-        "The words below say why (`plugins/module_utils/_data/severities.py`).",
+        "The words below say why (`plugins/module_utils/_ground/catalog.py`).",
         "",
         "| word | severity | what a failure does |",
         "|---|---|---|",

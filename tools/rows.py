@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tables of plugins/module_utils/_data: read from YAML, checked by their types, written as Python for nodes.
+"""Rows of knowledge: read from YAML, checked by their types, written as Python for nodes, which have no YAML.
 
-A file NAME.yml holds the tables of _data/NAME.py by their names there, whose annotations say what a row may hold.
+A file _data/NAME.yml holds the tables of _data/NAME.py by their names there, whose annotations say what a row may hold.
+The checks of an area are rows of its checks.yml, by id (CheckRow).
 """
 
 from __future__ import annotations
@@ -12,23 +13,59 @@ import sys
 import types
 import typing
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.catalog import CONSEQUENCES, Entry
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "plugins/module_utils/_data"
-ROWS = DATA / "_rows"
+# Below the root: where rows stand, and the Chinese of the checks, which the page needs and no node.
+DATA = "plugins/module_utils/_data"
+CHECKS = ("plugins/module_utils/_areas/*/checks.yml", "plugins/module_utils/_fleet/checks.yml")
+CHINESE = "plugins/plugin_utils/_tell/speech/_rows/checks.py"
 # Of the whole file: where its rows are from and how sure that is, unless a row says otherwise. `shared` holds anchors.
 ABOUT = ("source", "confidence")
 SHARED = "shared"
 _WIDTH = 150
+# As the page asks for them.
+_CHINESE = ("title", "remedy", "cause")
 
 
 class RowsError(ValueError):
     """What is wrong with a file of rows: a line for each fault, with file, entry and key."""
+
+
+@dataclass(frozen=True)
+class Chinese:
+    """What the page says of a check in Chinese; ``cause``: the likeliest."""
+
+    title: str
+    remedy: str
+    cause: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRow(Entry):
+    """A row of checks.yml: the entry of the catalog, and its Chinese."""
+
+    zh: Chinese
+
+
+def files() -> list[Path]:
+    """All files of rows."""
+    return [path for pattern in (f"{DATA}/*.yml", *CHECKS) for path in sorted(ROOT.glob(pattern))]
+
+
+def written(path: Path) -> Path:
+    """What nodes have of such a file."""
+    return path.parent / "_rows" / f"{path.stem}.py"
+
+
+def _holds_checks(path: Path) -> bool:
+    return path.name == "checks.yml"
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -36,20 +73,41 @@ def read(path: Path) -> dict[str, Any]:
     try:
         found = yaml.load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.yaml.YAMLError) as exc:
-        raise RowsError(f"{path.name}: cannot be read as YAML: {exc}") from None
+        raise RowsError(f"{_place(path)}: cannot be read as YAML: {exc}") from None
     if not isinstance(found, dict):
-        raise RowsError(f"{path.name}: no mapping of tables")
+        raise RowsError(f"{_place(path)}: no mapping of tables")
     wrong = [f"{key}: missing" for key in ABOUT if not isinstance(found.get(key), str)]
     tables = {name: _joined(rows) for name, rows in found.items() if name not in (*ABOUT, SHARED)}
-    hints = typing.get_type_hints(_without_rows(path.with_suffix(".py")))
+    hints = _kinds(path, tables)
     for name, rows in tables.items():
         if name in hints:
             wrong += _faults(name, rows, hints[name])
         else:
             wrong.append(f"{name}: no table of {path.stem}.py; annotated there are: {', '.join(sorted(hints))}")
     if wrong:
-        raise RowsError("\n".join(f"{path.name}: {fault}" for fault in wrong))
+        raise RowsError("\n".join(f"{_place(path)}: {fault}" for fault in wrong))
+    if _holds_checks(path):
+        unknown = [
+            f"{_place(path)}: {name}: {check}: consequence: {row['consequence']!r} is none of {', '.join(CONSEQUENCES)}"
+            for name, rows in tables.items()
+            for check, row in rows.items()
+            if row["consequence"] not in CONSEQUENCES
+        ]
+        if unknown:
+            raise RowsError("\n".join(unknown))
     return tables
+
+
+def _place(path: Path) -> str:
+    """As a person calls the file: of checks.yml there is one in each area."""
+    return f"{path.parent.name}/{path.name}" if _holds_checks(path) else path.name
+
+
+def _kinds(path: Path, tables: Mapping[str, Any]) -> dict[str, Any]:
+    """The type of each table that the file may have."""
+    if _holds_checks(path):
+        return dict.fromkeys(tables, tuple[CheckRow, ...])
+    return typing.get_type_hints(_without_rows(path.with_suffix(".py")))
 
 
 class _Empty:
@@ -65,7 +123,7 @@ def _without_rows(path: Path) -> types.ModuleType:
     def lend(name: str, inside: Any = None, local: Any = None, names: Any = (), level: int = 0) -> Any:
         if level != 1:
             return __import__(name, inside, local, names, level)
-        if name == ROWS.name:
+        if name == "_rows":
             return types.SimpleNamespace(**dict.fromkeys(names, _Empty()))
         near = {one: _without_rows(path.with_name(f"{one}.py")) for one in ([name] if name else names)}
         return near[name] if name else types.SimpleNamespace(**near)
@@ -177,11 +235,11 @@ def _lines(value: Any, indent: int, before: str, after: str = ",") -> Iterator[s
     yield f"{' ' * indent}{closing}{after}"
 
 
-def literal(name: str, tables: Mapping[str, Any]) -> str:
+def literal(source: str, tables: Mapping[str, Any]) -> str:
     """The Python that holds what the file does."""
     text = [
         "# SPDX-License-Identifier: GPL-3.0-or-later",
-        f"# Generated by `./run docs` from plugins/module_utils/_data/{name}.yml; change that.",
+        f"# Generated by `./run docs` from {source}; change that.",
         "",
         "from __future__ import annotations",
         "",
@@ -193,20 +251,39 @@ def literal(name: str, tables: Mapping[str, Any]) -> str:
     return "\n".join(text) + "\n"
 
 
+def literals() -> dict[Path, str]:
+    """All that is generated of rows, by its place; raises RowsError."""
+    found, chinese = {}, {}
+    for path in files():
+        tables = read(path)
+        if _holds_checks(path):
+            for rows in tables.values():
+                chinese.update({check: [row["zh"][key] for key in _CHINESE] for check, row in rows.items()})
+            tables = {name: {check: _for_nodes(row) for check, row in rows.items()} for name, rows in tables.items()}
+        found[written(path)] = literal(str(path.relative_to(ROOT)), tables)
+    if chinese:
+        found[ROOT / CHINESE] = literal("checks.yml of each area", {"CHINESE": chinese})
+    return found
+
+
+def _for_nodes(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != "zh"}
+
+
 def bring(*, check: bool = False) -> int:
-    """Write _data/_rows anew, or with ``check`` say what of it is stale; returns the exit status."""
+    """Write what nodes have of rows anew, or with ``check`` say what of it is stale; returns the exit status."""
     try:
-        wanted = {ROWS / f"{path.stem}.py": literal(path.stem, read(path)) for path in sorted(DATA.glob("*.yml"))}
+        wanted = literals()
     except RowsError as exc:
         print(exc, file=sys.stderr)
         return 1
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
-    stale += sorted(set(ROWS.glob("*.py")) - set(wanted))
+    stale += sorted(set((ROOT / "plugins").rglob("_rows/*.py")) - set(wanted))
     for path in stale:
         if check:
             print(f"{path.relative_to(ROOT)} is stale; run ./run docs", file=sys.stderr)
         elif path in wanted:
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(wanted[path], encoding="utf-8")
             print(f"wrote {path.relative_to(ROOT)}")
         else:

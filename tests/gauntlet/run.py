@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet import entries_switch
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet import SWITCH
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, UNKNOWN, Check, sentence
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
 from tests.gauntlet import cuts, fault, render
@@ -72,7 +72,7 @@ def healthy_site(runs: str) -> Outcome:
     checks = site.judge(site.healthy(runs))
     bad = [sentence(one) for one in checks if one.result in (FAIL, UNKNOWN)]
     passed = {one.id for one in checks if one.result == PASS}
-    lost = [entry.id for entry in entries_switch.ENTRIES if entry.id not in (*passed, *site.SYSTEMS[runs].silent)]
+    lost = [entry.id for entry in SWITCH if entry.id not in (*passed, *site.SYSTEMS[runs].silent)]
     return Outcome(runs, "sites", not lost, f"nothing passes {', '.join(lost)}" if lost else "", bad)
 
 

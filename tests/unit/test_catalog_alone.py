@@ -27,11 +27,10 @@ print(json.dumps(sorted(CATALOG)))
 
 
 def named(folder: Path) -> set[str]:
-    """The ids that the files of a folder name as whole strings, their own declarations apart."""
+    """The ids that the files of a folder name as whole strings."""
     return {
         node.value
         for path in folder.glob("*.py")
-        if not path.name.startswith("entries")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in CATALOG
     }

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from ._rows import opensm as rows
 
+# A second one, started beside one that is still discovering, splits the fabric or takes it over.
+START_NO_OTHER = "start no other subnet manager; read the log of the one that is named and let it sweep"
+
 # One folder and one unit for each instance's name; the unit is a template.
 FOLDER = "/etc/ibready/opensm"
 UNIT = "ibready-opensm@{}.service"

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from .._data.severities import CONSEQUENCES, ROWS
-from .._ground.catalog import Entry
+from .._ground.catalog import CONSEQUENCES, Entry
 
 
 def explain(entry: Entry) -> str:
@@ -18,9 +17,8 @@ def explain(entry: Entry) -> str:
 
 
 def _severity(entry: Entry) -> str:
-    word, _mark, reason = ROWS[entry.id].partition(": ")
-    told = f"Severity: {entry.severity} ({word}). Where it fails, {CONSEQUENCES[word][1]}."
-    return f"{told} Here: {reason}." if reason else told
+    told = f"Severity: {entry.severity} ({entry.consequence}). Where it fails, {CONSEQUENCES[entry.consequence][1]}."
+    return f"{told} Here: {entry.why}." if entry.why else told
 
 
 def _source(item: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...module_utils._areas.ib.entries_sm import START_NO_OTHER
+from ...module_utils._data.opensm import START_NO_OTHER
 from ...module_utils._expect.expectations import CAPABILITY, INVENTORY
 from ...module_utils._ground.check import Check, failed, passed, skipped, unknown
 from ...module_utils._parse.saquery_sm import MASTER, STANDBY, STATES, Manager

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ...module_utils._data import roce
 from ...module_utils._expect.expectations import CAPABILITY
-from ...module_utils._fleet import entries_switch
+from ...module_utils._fleet import SWITCH
 from ...module_utils._ground.check import Check, failed, outcome, skipped, unknown
 from ...module_utils._ground.reading import Reading
 from .._hosts import hosts as _hosts
@@ -41,7 +41,7 @@ def judge(hosts: Sequence[_hosts.Host], handed: Switches | None) -> dict[str, li
             check, found = neighbour(host.name, rail, handed)
             checks[host.name].append(check)
             if found is None:
-                some = entries_switch.ENTRIES[1:]
+                some = SWITCH[1:]
                 checks[host.name] += [skipped(entry.id, rail.name, f"see {NEIGHBOUR}") for entry in some]
             else:
                 hops.append(Hop(host.name, rail, host.expect, mark, *found))

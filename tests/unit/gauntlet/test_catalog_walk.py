@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import entries_wide
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import WIDE
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet import entries_incast, entries_rdma, entries_switch
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet import INCAST, RDMA, SWITCH
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import (
     FAIL,
     PASS,
@@ -36,16 +36,16 @@ CONTROLLER = {
     "fabric.ping.loss",
     "fabric.tcp.rendezvous",
     "fabric.tcp.range",
-    *(one.id for one in entries_wide.ENTRIES),
+    *(one.id for one in WIDE),
     # Told by the controller: the node has neither lock nor matrix.
     "stack.lock.matrix",
     *(name for name in CATALOG if name.startswith("fleet.")),
     *(name for name in CATALOG if ".bench." in name),
     # Of what a job left: no node has it.
     "nccl.job.bound",
-    *(one.id for one in entries_rdma.ENTRIES),
-    *(one.id for one in entries_switch.ENTRIES),
-    *(one.id for one in entries_incast.ENTRIES),
+    *(one.id for one in RDMA),
+    *(one.id for one in SWITCH),
+    *(one.id for one in INCAST),
 }
 NODE = sorted(set(CATALOG) - CONTROLLER)
 

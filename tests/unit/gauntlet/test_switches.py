@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet.entries_switch import ENTRIES
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet import SWITCH
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import READY, verdict
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.diagnosis import diagnose
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster
@@ -45,7 +45,7 @@ def test_a_fault_of_a_switch_is_the_first_cause(one: site.Fault) -> None:
 @EACH
 def test_each_check_of_a_switch_port_has_a_fault_on_each_system_that_tells(runs: str) -> None:
     planted = {one.check for one in site.load() if one.runs == runs}
-    assert planted == {entry.id for entry in ENTRIES} - set(site.SYSTEMS[runs].silent)
+    assert planted == {entry.id for entry in SWITCH} - set(site.SYSTEMS[runs].silent)
 
 
 def test_a_change_that_finds_no_place_is_an_error() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tables of _data: each file is right and current, and a wrong one is refused by file, entry and key."""
+"""Rows: each file is right, what nodes have of it is current, and a wrong one is refused by file, entry and key."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from ansible_collections.ibready.cluster.plugins.module_utils._ground import catalog
 from tools import rows
 
-FILES = sorted(rows.DATA.glob("*.yml"))
+FILES = rows.files()
 MODULE = """
 from __future__ import annotations
 from dataclasses import dataclass
@@ -76,10 +77,10 @@ WRONG = {
 @pytest.fixture
 def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A table of its own, in place of the project's."""
-    for name, place in (("ROOT", tmp_path), ("DATA", tmp_path), ("ROWS", tmp_path / "_rows")):
-        monkeypatch.setattr(rows, name, place)
-    (tmp_path / "parts.py").write_text(MODULE)
-    path = tmp_path / "parts.yml"
+    monkeypatch.setattr(rows, "ROOT", tmp_path)
+    path = tmp_path / rows.DATA / "parts.yml"
+    path.parent.mkdir(parents=True)
+    path.with_suffix(".py").write_text(MODULE)
     path.write_text(RIGHT)
     yield path
     shutil.rmtree(tmp_path)
@@ -92,16 +93,13 @@ def held(text: str) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name.isupper()}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_each_file_is_right_and_what_nodes_have_of_it_is_current(path: Path) -> None:
-    assert rows.literal(path.stem, rows.read(path)) == (rows.ROWS / f"{path.stem}.py").read_text()
+def test_each_file_is_right_and_what_nodes_have_of_it_is_current_and_no_more() -> None:
+    made = rows.literals()
+    assert {path: path.read_text() for path in made} == made
+    assert set((rows.ROOT / "plugins").rglob("_rows/*.py")) == set(made)
 
 
-def test_nodes_have_no_rows_of_which_the_file_is_gone() -> None:
-    assert {path.stem for path in rows.ROWS.glob("*.py")} == {path.stem for path in FILES}
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_each_pattern_is_one(path: Path) -> None:
     def patterns(value: Any) -> Iterator[str]:
         for key, one in value.items() if isinstance(value, dict) else enumerate(value):
@@ -138,14 +136,61 @@ def test_rows_are_written_once_said_to_be_stale_and_taken_away(parts: Path, caps
     assert rows.bring(check=True) == 1
     assert "_rows/parts.py is stale; run ./run docs" in capsys.readouterr().err
     assert (rows.bring(), rows.bring(check=True)) == (0, 0)
-    made = held((rows.ROWS / "parts.py").read_text())
+    made = held(rows.written(parts).read_text())
     assert (made["PAIRS"], made["BY_NUMBER"]) == ((("one", 1),), {7: {"name": "d", "means": "x"}})
     parts.write_text(RIGHT.replace("whole: true", "whole: 1"))
     assert rows.bring() == 1
-    assert held((rows.ROWS / "parts.py").read_text()) == made
+    assert held(rows.written(parts).read_text()) == made
     parts.unlink()
     assert (rows.bring(check=True), rows.bring()) == (1, 0)
-    assert list(rows.ROWS.glob("*.py")) == []
+    assert list(rows.written(parts).parent.glob("*.py")) == []
+
+
+CHECK = """
+source: a manual
+confidence: confirmed
+CHECKS:
+  gpu.part.lost:
+    title: No part is lost
+    consequence: stops
+    meaning: It is there.
+    causes: [it fell out]
+    remedy: put it in
+    zh: {title: a, remedy: b, cause: c}
+"""
+WRONG_CHECKS = {
+    "consequence: stops": ("consequence: halts", "gpu.part.lost: consequence: 'halts' is none of stops, slows,"),
+    "    remedy: put it in\n": ("", "gpu.part.lost: remedy: missing"),
+    "causes: [it": ("cause: [it", "gpu.part.lost: cause: no such key; a CheckRow has id, title,"),
+    ", cause: c": ("", "gpu.part.lost: zh: cause: missing"),
+    "[it fell out]": ("it fell out", "gpu.part.lost: causes: 'it fell out' is no tuple"),
+}
+
+
+@pytest.fixture
+def area(parts: Path) -> Path:
+    """The checks of an area."""
+    path = rows.ROOT / "plugins/module_utils/_areas/gpu/checks.yml"
+    path.parent.mkdir(parents=True)
+    path.write_text(CHECK)
+    return path
+
+
+def test_a_check_goes_to_nodes_without_its_chinese_which_the_page_has(area: Path) -> None:
+    assert rows.bring() == 0
+    (row,) = catalog.declare(held(rows.written(area).read_text())["CHECKS"])
+    assert (row.id, row.severity, row.causes) == ("gpu.part.lost", "error", ("it fell out",))
+    assert held((rows.ROOT / rows.CHINESE).read_text()) == {"CHINESE": {"gpu.part.lost": ("a", "b", "c")}}
+
+
+@pytest.mark.parametrize("text", WRONG_CHECKS)
+def test_a_wrong_check_is_refused_by_file_entry_and_key(area: Path, text: str) -> None:
+    instead, says = WRONG_CHECKS[text]
+    assert text in CHECK
+    area.write_text(CHECK.replace(text, instead))
+    with pytest.raises(rows.RowsError) as raised:
+        rows.read(area)
+    assert f"gpu/checks.yml: CHECKS: {says}" in str(raised.value)
 
 
 def lists_as_tuples(value: Any) -> Any:

@@ -13,7 +13,7 @@ from ..._parse._container_desired import Desired
 from ..._parse._container_facts import ContainerProbe
 from ..area import Area
 from ..machine.facts import Machine
-from . import check_cuda, check_devices, check_gpu, check_limits, check_nccl, check_verbs, entries, observe
+from . import ENTRIES, check_cuda, check_devices, check_gpu, check_limits, check_nccl, check_verbs, observe
 from .check_view import CONTAINER, View, who, why
 from .facts import ContainerFacts
 
@@ -28,10 +28,10 @@ def judge(facts: ContainerFacts, machine: Machine, expect: Expectations) -> list
         return []
     if probe is None:
         reason = facts.probe.why or "nobody looked"
-        return [unknown(entry.id, CONTAINER, reason) for entry in entries.ENTRIES]
+        return [unknown(entry.id, CONTAINER, reason) for entry in ENTRIES]
     if probe.no_engine and not desired.engine:
         reason = f"no container engine on this host: {probe.no_engine}"
-        return [skipped(entry.id, CONTAINER, reason) for entry in entries.ENTRIES]
+        return [skipped(entry.id, CONTAINER, reason) for entry in ENTRIES]
     found = [_engine(probe, desired)]
     if probe.no_engine or probe.unusable:
         return [*found, *_unseen(f"no container ran: {probe.no_engine or probe.unusable}", _ENGINE)]
@@ -52,7 +52,7 @@ def _inside(view: View) -> Iterator[Check]:
 
 def _unseen(reason: str, *but: str) -> list[Check]:
     looked = but or _FIRST
-    return [unknown(entry.id, CONTAINER, reason) for entry in entries.ENTRIES if entry.id not in looked]
+    return [unknown(entry.id, CONTAINER, reason) for entry in ENTRIES if entry.id not in looked]
 
 
 def _engine(probe: ContainerProbe, wish: Desired) -> Check:

@@ -1,4 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whoever imports anything of this area has its checks in the catalog."""
 
-from . import entries, entries_wide  # noqa: F401
+from ..._ground.catalog import declare
+from ._rows import checks
+
+ENTRIES = declare(checks.CHECKS)
+# What the controller judges, which has what discovery told.
+WIDE = declare(checks.WIDE)

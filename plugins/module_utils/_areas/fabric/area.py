@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Iterator, Sequence
 
 from ..._data.fabric_counters import PING_RETRIED_ABOVE_MS
+from ..._data.opensm import START_NO_OTHER
 from ..._expect.expectations import CAPABILITY, Expectations
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._ground.reading import Reading
@@ -19,7 +20,6 @@ from ..._parse.iblinkinfo import Iblinkinfo
 from ..._parse.ibping import Ibping
 from ..._parse.sminfo import Sminfo
 from ..area import Area
-from ..ib.entries_sm import START_NO_OTHER
 from ..machine.facts import Machine
 from . import observe
 from .check_links import FABRIC, judge_counters, judge_links, judged

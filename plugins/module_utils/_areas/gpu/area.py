@@ -9,9 +9,8 @@ from ..._expect.expectations import Expectations
 from ..._ground.check import UNKNOWN, Check, skipped, unknown
 from ..area import Area
 from ..machine.facts import NO_GPU, Machine
-from . import check_device, check_driver, check_log, check_memory, check_replays, check_state, observe
+from . import ENTRIES, check_device, check_driver, check_log, check_memory, check_replays, check_state, observe
 from .check_scope import scope
-from .entries import ENTRIES
 from .facts import GpuFacts
 
 _NOT_HERE = "not in the bundle"

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from ..._data.opensm import START_NO_OTHER
 from ..._expect.expectations import CAPABILITY
 from ..._ground.check import Check, failed, passed, skipped, unknown
 from ..._parse.ibstat import Ca, Port
 from ..._rails.ib_ports import IbFacts, is_infiniband, port_name
 from .check_port import GUID, NO_STATE, STATE_FIRST, silent
-from .entries_sm import START_NO_OTHER
 
 
 def judge_subnet_manager(ca: Ca, port: Port, facts: IbFacts) -> Check:

@@ -1,4 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whoever imports anything of this area has its checks in the catalog."""
 
-from . import entries  # noqa: F401
+from ..._ground.catalog import declare
+from ._rows import checks
+
+HOST = declare(checks.HOST)
+LOG = declare(checks.LOG)

@@ -13,6 +13,7 @@ from ..._nccl.derive import is_idle
 from ..area import Area
 from ..machine.facts import Machine
 from . import (
+    HOST,
     check_bootstrap,
     check_conf,
     check_copies,
@@ -23,7 +24,6 @@ from . import (
     check_log,
     check_sharp,
     check_spectrum_x,
-    entries_host as entries,
     observe,
 )
 from .facts import HostFacts, NcclFacts
@@ -41,7 +41,7 @@ def judge(facts: NcclFacts, machine: Machine, expect: Expectations) -> list[Chec
 def _of_host(here: HostFacts, machine: Machine, expect: Expectations) -> Iterator[Check]:
     why = _does_not_apply(here, machine)
     if why:
-        for entry in entries.ENTRIES:
+        for entry in HOST:
             yield skipped(entry.id, SYSTEM_FILE, why)
         return
     yield check_library.version(here, machine.architectures)

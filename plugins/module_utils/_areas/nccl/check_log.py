@@ -14,7 +14,7 @@ from ..._ground.link import ETHERNET, INFINIBAND
 from ..._ground.reading import Reading
 from ..._parse._nccl_facts import IB, NONE, ROCE, SOCKET, NcclLog, over_tcp
 from ..machine.facts import Machine
-from . import check_log_alike, check_log_collnet, check_log_hosts, check_log_tcp, entries_log as entries
+from . import LOG as LOG_CHECKS, check_log_alike, check_log_collnet, check_log_hosts, check_log_tcp
 from .check_log_ranks import RDMA, by, count, is_rdma, names, on_one_host
 from .facts import Rdma
 
@@ -39,7 +39,7 @@ def judge(
     """
     if log.value is None:
         if not log.missing:
-            for entry in entries.ENTRIES:
+            for entry in LOG_CHECKS:
                 yield unknown(entry.id, LOG, log.why or "nobody looked")
         return
     found = [

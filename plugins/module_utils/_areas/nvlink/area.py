@@ -8,6 +8,7 @@ from ..._ground.check import Check, skipped
 from ..area import Area
 from ..machine.facts import Machine
 from . import (
+    ENTRIES,
     check_counters,
     check_fabric,
     check_fabric_manager,
@@ -19,7 +20,6 @@ from . import (
     observe,
 )
 from .check_scope import Scope, cannot_tell, nothing_to_judge, unsure_of_all
-from .entries import ENTRIES
 from .facts import NvlinkFacts
 
 _IDS = tuple(entry.id for entry in ENTRIES)

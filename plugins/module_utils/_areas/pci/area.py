@@ -7,7 +7,7 @@ from ..._expect.expectations import Expectations
 from ..._ground.check import Check, skipped, unknown
 from ..area import Area
 from ..machine.facts import Machine
-from . import entries, observe
+from . import ENTRIES, observe
 from .check_bar import judge_bars
 from .check_config import judge_config
 from .check_driver import judge_drivers
@@ -22,7 +22,7 @@ from .facts import PciFacts
 
 def judge(facts: PciFacts, machine: Machine, expect: Expectations) -> list[Check]:
     """Every pci.* check of one host."""
-    ids = [entry.id for entry in entries.ENTRIES]
+    ids = [entry.id for entry in ENTRIES]
     if machine.without_hardware:
         return [skipped(entry, "host", f"simulated node: {machine.without_hardware}") for entry in ids]
     if machine.pci.missing:

@@ -18,13 +18,13 @@ from ..area import Area
 from ..ib.check_port import set_key
 from ..machine.facts import Machine
 from . import (
+    ENTRIES,
     check_counters,
     check_dcbx,
     check_gid,
     check_port,
     check_qos,
     check_spectrum_x,
-    entries,
     observe,
     observe_spectrum_x,
 )
@@ -46,13 +46,13 @@ def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Chec
         checks = _all_skipped(_NOBODY)
         unseen = _why_unseen(facts, machine) if layer is None else ""
         if unseen:
-            return [unknown(entry.id, "host", unseen) for entry in entries.ENTRIES]
+            return [unknown(entry.id, "host", unseen) for entry in ENTRIES]
         why = _why_untold(facts, machine, expect) if layer is None else ""
         if why:
             checks[0] = unknown(checks[0].id, "host", why, remedy=set_key("link_layer"))
         return checks
     if facts.ports.value is None and not facts.devices.missing:
-        return [unknown(entry.id, "host", facts.ports.why) for entry in entries.ENTRIES]
+        return [unknown(entry.id, "host", facts.ports.why) for entry in ENTRIES]
     rails, others = split(facts.ports.value or (), expect)
     none = not rails and not facts.devices.value and soft is None
     if none and machine.pci.known and not machine.hcas:
@@ -65,7 +65,7 @@ def judge(facts: RoceFacts, machine: Machine, expect: Expectations) -> list[Chec
     if not rails:
         mine = ("roce.rail.present", _KIND) if others else ("roce.rail.present",)
         why = "no RoCE rail: see roce.rail.present"
-        return checks + [skipped(entry.id, "host", why) for entry in entries.ENTRIES if entry.id not in mine]
+        return checks + [skipped(entry.id, "host", why) for entry in ENTRIES if entry.id not in mine]
     judged: list[Check] = []
     for port in rails:
         judged.append(_kind(port, machine, expect))
@@ -138,7 +138,7 @@ def _iwarp(ports: list[RocePort]) -> str:
 
 
 def _all_skipped(why: str) -> list[Check]:
-    return [skipped(entry.id, "host", why) for entry in entries.ENTRIES]
+    return [skipped(entry.id, "host", why) for entry in ENTRIES]
 
 
 def _present(facts: RoceFacts, rails: list[RocePort], expect: Expectations) -> Check:
@@ -169,7 +169,7 @@ def _other_protocol(ports: list[RocePort]) -> str:
 def _beside(facts: RoceFacts, expect: Expectations) -> list[Check]:
     """Soft RoCE on a host whose rails are InfiniBand: whether it is there, and where."""
     if facts.ports.value is None and not facts.devices.missing:
-        return [unknown(entry.id, "host", facts.ports.why) for entry in entries.ENTRIES]
+        return [unknown(entry.id, "host", facts.ports.why) for entry in ENTRIES]
     checks = list(_lost(facts, expect))
     for port in facts.ports.value or ():
         asked = asked_soft(port, expect)

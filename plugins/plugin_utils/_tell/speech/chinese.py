@@ -11,6 +11,7 @@ from typing import Any
 from ....module_utils._verify.catalog import CATALOG
 from ..._diagnose import table
 from ..._ground import yaml as _yaml
+from ._rows import checks as rows
 
 FOLDER = Path(__file__).parents[1] / "words" / "chinese"
 
@@ -34,17 +35,17 @@ def _pairs() -> Iterator[tuple[str, str]]:
     yield from _read("phrases").items()
     effects = _read("effects")
     yield from ((effect.says, effects[name]) for name, effect in table.effects().items() if name in effects)
-    causes, checks = _by_id("causes"), _by_id("checks")
+    causes = _causes()
     for row in table.rows():
         yield from zip((row.title, row.fix.note), causes.get(row.id, ()), strict=False)
     for known in CATALOG.values():
-        yield from zip((known.title, known.remedy, known.causes[0]), checks.get(known.id, ()), strict=False)
+        yield from zip((known.title, known.remedy, known.causes[0]), rows.CHINESE[known.id], strict=True)
 
 
-def _by_id(folder: str) -> dict[str, list[str]]:
-    """The texts of all files of a folder."""
-    files = sorted((FOLDER / folder).glob("*.yml"))
-    return {name: said for file in files for name, said in _read(f"{folder}/{file.stem}").items()}
+def _causes() -> dict[str, list[str]]:
+    """The texts of all files of causes, by id."""
+    files = sorted((FOLDER / "causes").glob("*.yml"))
+    return {name: said for file in files for name, said in _read(f"causes/{file.stem}").items()}
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import area as fabric, entries_wide
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import WIDE, area as fabric
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric.facts import Answer, FabricFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine
 from ansible_collections.ibready.cluster.plugins.module_utils._data.fabric_counters import CHECKS, COUNTERS
@@ -111,7 +111,7 @@ def test_a_healthy_fabric_passes_everything() -> None:
     judged_elsewhere = {"fabric.sm.answers", "fabric.ping.tested", "fabric.ping.reachable"}
     judged_elsewhere |= {"fabric.ping.loss", "fabric.tcp.rendezvous", "fabric.tcp.range"}
     judged_elsewhere |= {one for one in CATALOG if ".bench." in one or ".rdma." in one}
-    judged_elsewhere |= {one.id for one in entries_wide.ENTRIES}
+    judged_elsewhere |= {one.id for one in WIDE}
     mine = {one for one in CATALOG if one.startswith("fabric.")} - judged_elsewhere
     assert {one.id for one in checks} >= mine
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data import incast as data
 from ansible_collections.ibready.cluster.plugins.module_utils._data.roce_counters import COUNTERS, HW, LOSS
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet import entries_incast, incast
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet import INCAST, incast
 from ansible_collections.ibready.cluster.plugins.module_utils._fleet.incast import Incast, Side
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from tests import cases
@@ -243,7 +243,7 @@ def test_without_flow_control_nobody_expects_pauses() -> None:
 
 
 def test_every_id_is_judged_and_declared() -> None:
-    ids = {entry.id for entry in entries_incast.ENTRIES}
+    ids = {entry.id for entry in INCAST}
     assert ids == {incast.LOAD, incast.LOST, incast.PFC, incast.PRIO, incast.ECN, incast.CNP}
 
 

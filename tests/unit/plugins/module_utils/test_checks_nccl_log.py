@@ -10,10 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
-from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl import (
-    check_log as checks,
-    entries_log as entries,
-)
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl import LOG, check_log as checks
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl.facts import NcclFacts
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, SKIP, UNKNOWN, Check
@@ -23,7 +20,7 @@ from tests.gauntlet import render
 from tests.gauntlet.nodes import nccl
 from tests.unit.corpus import sidecars, text_of
 
-IDS = [one.id for one in entries.ENTRIES]
+IDS = [one.id for one in LOG]
 HCA = PciFunction("0000:1a:00.0", "020700", "15b3", "1021")
 MANAGEMENT = PciFunction("0000:02:00.0", "020000", "8086", "1572")
 GOOD = nccl.log(render.node("hgx-h100-8"))

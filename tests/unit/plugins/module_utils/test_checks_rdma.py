@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._between.rdma.tried import Host, Words
 from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_tests as data
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet import entries_rdma as entries
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet import RDMA
 from ansible_collections.ibready.cluster.plugins.module_utils._fleet.rdma import judge
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from tests.unit.rdma_told import NAMES, failure, hosts, rail, tries
@@ -28,7 +28,7 @@ def of(found: dict[str, list[Check]], check_id: str = VERBS, result: str = "fail
 def test_where_all_data_arrives_every_host_passes_everything() -> None:
     found = judge(hosts(containers=True), tries(data.WHERE), 3)
     results = {(one.id, one.result) for checks in found.values() for one in checks}
-    assert results == {(one.id, "pass") for one in entries.ENTRIES}
+    assert results == {(one.id, "pass") for one in RDMA}
     reported = of(found, "fabric.rdma.bandwidth", "pass")["a"]
     assert reported.observed == "4 of 4 pairs, 391 Gb/s, 4 GiB"
     assert (reported.expected, reported.expected_from) == (

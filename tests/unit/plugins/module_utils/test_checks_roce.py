@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.machine.facts import Machine, PciFunction
-from ansible_collections.ibready.cluster.plugins.module_utils._areas.roce import area as roce
-from ansible_collections.ibready.cluster.plugins.module_utils._areas.roce.entries import ENTRIES
+from ansible_collections.ibready.cluster.plugins.module_utils._areas.roce import ENTRIES, area as roce
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import (
     Expected,
     from_inventory,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet.entries_switch import ENTRIES
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet import SWITCH
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from tests.unit import switch_texts as made
 from tests.unit.switch_texts import INTERFACES, QOS, ROCE, STATUS, Db, bad, changed, cumulus, host, judged, rail, sonic
@@ -87,11 +87,11 @@ def test_a_healthy_pair_has_no_finding(tmp_path: Path, name: str) -> None:
     made.write(tmp_path, {"leaf1": told})
     checks = judged(tmp_path, host("node1", rail(heard=heard)))["node1"]
     assert bad(checks) == {}
-    assert {check.id for check in checks} == {entry.id for entry in ENTRIES}
+    assert {check.id for check in checks} == {entry.id for entry in SWITCH}
     passed = {check.id for check in checks if check.result == "pass"}
     # Alone of its kind there is no odd one; Cumulus Linux tells nothing of its watchdog.
     left = {"roce.switch.alike"} | ({"roce.switch.watchdog"} if heard is NVUE_RAIL else set())
-    assert {entry.id for entry in ENTRIES} - passed == left
+    assert {entry.id for entry in SWITCH} - passed == left
 
 
 def planted(check: str, told: Any, words: str, *also: str, heard: tuple[str, str] = SONIC_RAIL, **bent: Any) -> Any:
