@@ -290,6 +290,8 @@ def _of_rank(one: Iteration, rank: str) -> dict[str, float]:
 
 def _parts(ms: Mapping[str, float]) -> dict[str, float]:
     """Seconds by part, none counted twice: computation is the phase without what is known to be within it."""
+    if not ms:
+        return {}
     waited = sum(value for name, value in ms.items() if name in _P2P)
     synced = sum(value for name, value in ms.items() if name in _SYNC)
     reduced = sum(value for name, value in ms.items() if name in _REDUCE) or ms.get(_REDUCE_WHOLE, 0.0)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import re
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -209,6 +210,8 @@ def read(name: str, text: str) -> Read:
     )
 
 
+# A long log is asked for its times as often as it is read.
+@lru_cache(maxsize=4)
 def times(name: str, text: str) -> Times | None:
     """The times of a job's steps in this text; None of a tool that tells none, and of a text that it did not print."""
     module = importlib.import_module(f"{__package__}.{name}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Callable
 
 _STEPS = 6
@@ -100,6 +101,8 @@ _OF = {
 }
 
 
+# A long text is asked for by each tool that may have printed it, and by each several times.
+@lru_cache(maxsize=8)
 def parts(name: str, text: str) -> tuple[Part, ...]:
     """The text of this tool as it was printed, one for each who said it, in the order in which they spoke."""
     ended = text.endswith(("\n", "\r"))

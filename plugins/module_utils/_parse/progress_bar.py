@@ -83,8 +83,10 @@ def parse(text: str) -> ProgressBar:
     batch = 0
     end = len(lines) - 1 if ends_early(text) and not lines[-1].endswith(("]", "}")) else len(lines)
     for line in lines[:end]:
-        bars += [_bar(match) for match in _BAR.finditer(line)]
-        sums.update((match[1], _seconds(match[2])) for match in _SUM.finditer(line))
+        if "%|" in line:
+            bars += [_bar(match) for match in _BAR.finditer(line)]
+        if "train_" in line:
+            sums.update((match[1], _seconds(match[2])) for match in _SUM.finditer(line))
         reader.read(line)
         begun, rate = _BATCH.search(line), _RATE.search(line)
         if begun is not None:
