@@ -15,7 +15,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.report import ActionModule
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.version import VERSION
-from ansible_collections.ibready.cluster.plugins.plugin_utils._run import read
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import changed, read
 from tests.unit.samples import node
 from tests.unit.tcp_told import tcp
 
@@ -58,8 +58,15 @@ HALF = {"n1": told(1), "n2": DOWN}
 
 
 @pytest.fixture
-def run(inventory: Inventory, action: Callable[..., ActionBase], shown: list[str], tmp_path: Path) -> Run:
-    """Run the action over these hosts, with a --limit; ``args`` bend the task."""
+def run(
+    inventory: Inventory,
+    action: Callable[..., ActionBase],
+    shown: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Run:
+    """Run the action over these hosts, with a --limit; ``args`` bend the task. Nobody listens to what changes."""
+    monkeypatch.setattr(changed, "TOLD", changed.Reported())
 
     def over(known: dict[str, Any], limit: str = "", **args: Any) -> dict[str, Any]:
         variables = {**inventory(**known), "ansible_limit": limit}
