@@ -24,6 +24,8 @@ INTERFACES = "interface list"  # the same
 ADDRESS = "address"  # host:port
 NETWORK = "network"  # address/length
 
+# What of a host's own a variable names: an interface or a device, or a file or an id.
+DEVICE, FILE = "device", "file"
 # The file that NCCL looks for by itself.
 TOPO_FILE = "/var/run/nvidia-topologyd/virtualTopology.xml"
 
@@ -38,6 +40,7 @@ class Variable:
     read as an integer, but as 1, T, TRUE, 0, F or FALSE.
     ``first``: the first release that reads it; 2.3.5, the oldest that was seen, or earlier.
     ``last``: the last release that reads it, "" where the newest does.
+    ``own``: what of a host's own it names, which equal hosts need not have alike: DEVICE or FILE, "" for nothing.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Variable:
     default: str
     first: str
     last: str = ""
+    own: str = ""
 
 
 GUIDE: tuple[Variable, ...] = load(Variable, rows.GUIDE)
@@ -52,3 +56,5 @@ GUIDE: tuple[Variable, ...] = load(Variable, rows.GUIDE)
 UNDOCUMENTED: tuple[Variable, ...] = load(Variable, rows.UNDOCUMENTED)
 
 VARIABLES = {variable.name: variable for variable in (*GUIDE, *UNDOCUMENTED)}
+
+OWN = {variable.name: variable.own for variable in VARIABLES.values() if variable.own}

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...module_utils._data import stack_components
-from ...module_utils._data.fleet_settings import OWN_ARGS, OWN_NCCL
+from ...module_utils._data.fleet_settings import OWN_ARGS
+from ...module_utils._data.nccl_variables import OWN
 from ...module_utils._fleet.fleet_same import HOST, NONE, NOT_INSTALLED, Facts
 from ...module_utils._ground.check import PASS, UNKNOWN, Check
 from ...module_utils._parse.packages import is_named
@@ -179,5 +180,5 @@ def _nccl(host: Host) -> str | None:
     raw = as_dict(nccl["settings"])
     if raw.get("value") is None:
         return reading(raw)
-    lines = {f"{name}={value}" for name, value in as_dict(raw["value"]).items() if name not in OWN_NCCL}
+    lines = {f"{name}={value}" for name, value in as_dict(raw["value"]).items() if name not in OWN}
     return "\n".join(sorted(lines)) or NONE

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Dict, Iterator, List
 
+from ..._data.nccl_variables import FILE, OWN
 from ..._evidence.redact import masked
 from ..._expect.expectations import CAPABILITY, Expectations
 from ..._ground.check import Check, failed, passed, skipped, unknown
@@ -14,8 +15,6 @@ from .check_log_ranks import by, on_one_host
 
 LOG = "nccl_log"
 _ALIKE = "nccl.log.alike"
-# Of these each host has its own value.
-_OWN = ("NCCL_DEBUG_FILE", "NCCL_GRAPH_DUMP_FILE", "NCCL_HOSTID", "NCCL_TOPO_DUMP_FILE")
 # Of these every host has to have told.
 _EVERY = ("interface", "HCAs")
 _NAMED, _SEEN = 3, 6
@@ -56,7 +55,7 @@ def _values(log: NcclLog, expect: Expectations) -> _Values:
             if name not in told and len(some) > 1 and "interface" in told:
                 told[name] = {"not set"}
         for what, values in told.items():
-            if what not in _OWN:
+            if OWN.get(what) != FILE:
                 found.setdefault(what, {}).setdefault(" and ".join(sorted(values)), []).append(host)
     return found
 
