@@ -1,91 +1,40 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What texts that somebody pasted say, what is wrong by them, and what to ask next. No I/O.
 
-Each text is read as the tool's whose it is, each host's lines apart, and judged by the checks of a
-host, as far as they can look.
+heard.py reads them; here they are judged by the checks of a host, as far as they can look.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Iterable, Mapping, Sequence
 
-from .._areas.nccl import check_harm, observe_rdma
+from .._areas.nccl import check_harm
 from .._data.nccl_reading import SYSTEM_FILE
 from .._evidence.pasted import NOT_GIVEN, Pasted
 from .._evidence.sources import COMMANDS
-from .._expect.expectations import Expectations, from_inventory
+from .._expect.expectations import Expectations
 from .._ground import check as model
-from .._ground.bound import Bound
 from .._ground.check import Check
-from .._ground.text import ParseError, printable
-from .._parse import failures, flight_recorder, layers, names, nccl_settings, prefix, used_lines
-from .._parse._times import Times
-from .._slow import settings
+from .._ground.text import printable
+from .._parse import names, nccl_settings
 from .._slow.kinds import COMMUNICATION_BOUND
 from . import slow
 from .catalog import CATALOG
 from .fold import Line, folded
+from .heard import AREAS, OF_JOBS, Heard, evidence, gone_by, partly
 from .said import said
 from .slow import Job
-from .typed import Piece, is_frame, pieces
-from .verify import AREAS, verify
+from .verify import verify
 
-# Containers are started, and not pasted.
-_AREAS = tuple(area for area in AREAS if area != "container")
+__all__ = ["Heard", "Host", "job", "judged", "verdict"]
+
 _NEXT = 3
-# A parser that comes so far knows the text, and what it stumbles over; of a long one nobody asks all again.
-_FAR, _SHORT = 5, 5000
-# Each prompt of a text and each host is a run of all checks, of a tenth of a second.
-_MOST_PROMPTS: Bound = 200
-_MOST_HOSTS: Bound = 2000
 # A cause with ten of a log's lines and the next step behind them is shorter; what a stranger wrote need not be.
 _LONGEST_TOLD = 4000
-_RECORDER, _END = "flight_recorder", "job_end"
-_WATCHDOG = "Watchdog caught collective operation timeout"
-# How a pickle of the protocols from 2 on begins.
-_PICKLE = b"\x80"
-# What Windows saves as text begins with these.
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "zstd", b"BZh": "bzip2"}
-_OF_JOBS = {
-    *(
-        "deepspeed_log",
-        "flight_recorder",
-        "job_end",
-        "kineto",
-        "megatron_log",
-        "nccl_inspector",
-        "nccl_ras",
-        "nccl_tests",
-    ),
-    *("nvsmi_dmon", "progress_bar", "step_csv"),
-}
-# Tools whose lines stand among others', and the facts in which they tell what is wrong.
-_ALSO = {
-    "beegfs_log": ("problems",),
-    "dmesg": ("failures", "xids", "sxids", "kernel", "unexplained", "beegfs"),
-    "job_end": ("ends",),
-    "nccl_log": ("errors",),
-    "nvsmi_error": ("unreachable",),
-}
-# Logs whose lines stand among a program's other lines, NCCL's own too; and how many steps are no accident.
-_STEPS_OF = ("megatron_log", "deepspeed_log", "progress_bar")
-_MANY_STEPS, _MANY_LINES = 3, 3
-_NCCL = used_lines.OWN["nccl_log"]
-# A text that a parser stops in is read in two so often; so few of its hosts tell whether any check goes by it.
-_AGAIN: Bound = 20
-# So many lines may stand over a tool's first line in use.
-_HEADS = 2
-# What begins with the same letters as a tool's lines may be a damaged one of them.
-_ALIKE = 2
-_HOSTS_ASKED: Bound = 8
-_OF_DUMP = re.compile(r"(?:trace|dump)\D{0,6}(\d{1,7})(?:\D|$)")
 _NOBODY = "nobody expects"
-_TRACEBACK = "traceback"
 # Forms of failures that keep a task from starting.
 _BEFORE_START = ("hook", "runtime", "engine", "launcher")
 
@@ -110,318 +59,11 @@ class Host:
     @property
     def quiet(self) -> bool:
         """Whether it only has texts of a job, of which nothing is to tell but the job itself."""
-        return set(self.read) <= _OF_JOBS and not (self.bad or self.told or self.open or self.partly)
+        return set(self.read) <= OF_JOBS and not (self.bad or self.told or self.open or self.partly)
 
     @property
     def passed(self) -> int:
         return sum(check.result == model.PASS for check in self.checks)
-
-
-@dataclass
-class Heard:
-    """``texts``: by host and tool. ``unread``: what is no text of a tool that is known. ``times``: by
-    file, of a job's steps; ``settings``: what the job was told. ``failed``: what was read by its form. ``left``: lines
-    that nobody read; ``doubts``: those that tell of a failure, one of each wording."""
-
-    texts: dict[str, dict[str, str]] = field(default_factory=dict)
-    unread: list[str] = field(default_factory=list)
-    times: list[tuple[str, Times]] = field(default_factory=list)
-    settings: settings.Settings = field(default_factory=settings.Settings)
-    failed: list[failures.Failed] = field(default_factory=list)
-    left: list[str] = field(default_factory=list)
-    doubts: list[str] = field(default_factory=list)
-
-    def give(self, label: str, data: bytes) -> None:
-        """Read one file: a text, or what PyTorch's flight recorder pickled."""
-        packed = next((name for mark, name in _PACKED.items() if data.startswith(mark)), "")
-        if packed:
-            self.unread.append(f"{label}: it is packed ({packed}); next: unpack it, and give what is in it")
-            return
-        if not data.startswith(_PICKLE):
-            self.take(label, data.decode("utf-16" if data[:2] in _UTF_16 else "utf-8", "replace"))
-            return
-        try:
-            recorded = flight_recorder.parse_bytes(data)
-        except ParseError as exc:
-            self.unread.append(f"{label}: {exc}")
-            return
-        self.times.append((label, flight_recorder.times(recorded, _rank(label))))
-
-    def take(self, label: str, text: str) -> None:
-        """Read one file's text."""
-        if not text.strip():
-            self.unread.append(f"{label}: it is empty")
-            return
-        told = pieces(layers.undone(text))
-        # The first stands before every prompt.
-        if len(told) > _MOST_PROMPTS + 1:
-            self._left_out(label, f"{len(told) - 1:,} prompts, and the first {_MOST_PROMPTS:,}")
-        for typed in told[: _MOST_PROMPTS + 1]:
-            if typed.text.strip():
-                self._piece(label, typed, _AGAIN)
-
-    def _piece(self, label: str, of: Piece, again: int) -> None:
-        """Read a piece as the tool's whose it is, then what of it this tool did not use."""
-        of = replace(of, lines=layers.undone(of.text).splitlines(keepends=True))
-        host, command, piece = of.host, of.tool, of.text
-        guessed = dict.fromkeys(
-            (*_by_command(command, piece), *_job_before_end(_sure(names.guess(piece), piece, command)))
-        )
-        tool, *others = guessed or ("",)
-        if not tool and settings.settings(piece).framework:
-            self.settings = settings.merged(self.settings, settings.settings(piece))
-            return
-        if again and (some := _apart(tool, piece) if tool else _in_two(piece)):
-            for text in some:
-                self._piece(label, replace(of, lines=text.splitlines(keepends=True)), again - 1)
-            return
-        taken = [tool] if tool else []
-        of_job = "nccl_log" in guessed
-        for part in prefix.parts(tool, piece) if tool else ():
-            text_of = _devices(tool, part.text) if of_job else ""
-            self._put(part.who or host, label, tool, text_of or part.text)
-            self._time(part.who or host, label, tool, part.text)
-        for other in others if of_job else ():
-            part = prefix.parts(other, piece)[0]
-            text_of = _devices(other, part.text) if other not in _ALSO else ""
-            if text_of:
-                self._put(part.who or host, label, other, text_of)
-                taken.append(other)
-        for also in (also for also in _ALSO if tool and also != tool):
-            # What a job prints holds lines of NCCL's, and what people paste lines of the kernel's.
-            for part in prefix.parts(also, piece):
-                if _speaks(also, part.text):
-                    self._put(part.who or host, label, also, part.text)
-                    taken.append(also)
-                if not _goes_on(tool, part.text, _last_word(also, part.text)):
-                    self._time(part.who or host, label, also, part.text)
-        if tool and tool not in _OF_JOBS and (steps := _steps_within(piece)):
-            taken.append(steps)
-            for part in prefix.parts(steps, piece):
-                self._put(part.who or host, label, steps, part.text)
-                self._time(part.who or host, label, steps, part.text)
-        if not self._rest(label, of, dict.fromkeys(taken)):
-            self.unread.append(f"{label}: {_why_unread(command, piece)}")
-
-    def _rest(self, label: str, of: Piece, taken: Iterable[str]) -> bool:
-        """What no tool used: another tool's text, a complaint among others' lines, or told as it is.
-
-        Whether any line is a tool's.
-        """
-        piece = of.text
-        lines = piece.splitlines(keepends=True)
-        used: set[int] = set()
-        within: set[int] = set()
-        faulty: dict[str, bool] = {}
-        for tool in taken:
-            looked, fault = _judged(tool, piece)
-            faulty[tool] = fault
-            mine = used_lines.used(tool, lines, fault) if looked else used_lines.of_ours(tool, lines)
-            used |= mine
-            within.update(range(min(mine, default=0), max(mine, default=0)))
-        every = [at for at, line in enumerate(lines) if at not in used and line.strip() and not is_frame(line)]
-        left = self._others(label, of, lines, every, faulty, within)
-        read = bool(taken) or len(left) < len(every)
-        # Between a tool's own lines stand its heads and rules, and whatever it says besides.
-        rest = "".join(lines[at] for at in left if at not in within or used_lines.fails(lines[at]))
-        plain = [line.strip("\n") for part in prefix.parts("", rest) for line in part.text.splitlines()]
-        asked = plain
-        if len(plain) > failures.LINES:
-            wordings = {used_lines.shape(line): line for line in plain if used_lines.fails(line)}
-            asked = list(wordings.values())[: failures.LINES]
-        found = failures.read(asked, of.program)
-        self.failed += found
-        known = {asked[at] for one in found for at in one.lines}
-        told = {plain[at] for at in failures.frames(plain)} if any(one.form == _TRACEBACK for one in found) else ()
-        unread = [line.strip() for line in plain if line.strip() and line not in known and line not in told]
-        self.left += unread if read or found else []
-        self.doubts += list({used_lines.shape(line): line for line in unread if used_lines.fails(line)}.values())
-        return read or bool(found)
-
-    def _others(
-        self, label: str, of: Piece, lines: Sequence[str], left: list[int], taken: Mapping[str, bool], within: set[int]
-    ) -> list[int]:
-        """Read what is left as texts of tools that are not yet ``taken``, then line by line; the numbers that stay.
-
-        ``taken``: whether something is wrong by what was read of each; ``within``: lines between those of one.
-        """
-        for some in (left, [at for at in left if at not in within]) if taken else ():
-            text = [lines[at] for at in some]
-            for tool in names.guess("".join(text)):
-                mine = used_lines.used(tool, text, _judged(tool, "".join(text))[1]) if tool not in taken else set()
-                if not mine:
-                    continue
-                # From its head and its first line to its last: what stands around is others'.
-                first = min(mine)
-                while first > max(min(mine) - _HEADS, 0) and some[first - 1] == some[first] - 1:
-                    first -= 1
-                span = range(first, max(mine) + 1)
-                part = prefix.parts(tool, "".join(text[span.start : span.stop]))[0]
-                looked, fault = _judged(tool, part.text)
-                most = len(mine) >= _MANY_LINES and (2 * len(span) >= len(text) or 3 * len(mine) >= len(span))
-                if fault or (most and (looked or names.weight(tool, part.text))):
-                    self._put(part.who or of.host, label, tool, part.text)
-                    # By what no check goes by nobody has told what fails in it.
-                    own = {at for at in span if (looked and at in mine) or not used_lines.fails(text[at])}
-                    stays = set(left).difference(some[number] for number in own)
-                    return self._others(label, of, lines, sorted(stays), {**taken, tool: fault}, within)
-        told: dict[str, str] = {}
-        for at in left:
-            wording = used_lines.shape(lines[at])
-            if wording not in told and len(told) < used_lines.WORDINGS and used_lines.fails(lines[at]):
-                told[wording] = _complains(lines[at], of.tool)
-        whose = {at: told.get(used_lines.shape(lines[at]), "") for at in left}
-        # Where a tool's own text tells of a failure, its words for what follows are no other host's.
-        for tool in dict.fromkeys(tool for tool in whose.values() if tool and not taken.get(tool)):
-            self._put(of.host, label, tool, "".join(lines[at] for at in left if whose[at] == tool))
-        return [at for at in left if not whose[at]]
-
-    def _time(self, host: str, label: str, tool: str, text: str) -> None:
-        if tool == _RECORDER:
-            self.times.append((label, flight_recorder.times(flight_recorder.parse(text), _rank(label), host)))
-            return
-        found = names.times(tool, text)
-        if found is not None:
-            # GPU 0 of two files is not the same: where nobody tells the host, the file stands for it.
-            of = host or (label if found.busy else "")
-            self.times.append((label, slow.on(of, found)))
-
-    def _put(self, host: str, label: str, tool: str, text: str) -> None:
-        """A second text of the same tool is another host's, or of another time."""
-        name, number = host, 1
-        while tool in self.texts.get(name, {}):
-            number += 1
-            name = f"{host or 'host'} ({label})" if number == 2 else f"{host or 'host'} ({label}, {number})"
-        if name not in self.texts and len(self.texts) >= _MOST_HOSTS:
-            self._left_out(label, f"more than {_MOST_HOSTS:,} hosts, and the first of them")
-            return
-        self.texts.setdefault(name, {})[tool] = text
-
-    def _left_out(self, label: str, what: str) -> None:
-        """Once a file; what was not read is unknown."""
-        line = f"{label}: it has {what} are read; next: give the rest in a file and a run of its own"
-        if line not in self.unread:
-            self.unread.append(line)
-
-
-def _job_before_end(guessed: tuple[str, ...]) -> tuple[str, ...]:
-    """How a job ended is told in the midst of its log, however many lines of it there are."""
-    others = tuple(tool for tool in guessed if tool != _END)
-    return others or guessed
-
-
-def _last_word(tool: str, text: str) -> str:
-    """What the last line begins with by which a job ended, "" where this tool tells of no end."""
-    if tool == _END:
-        told, error = names.facts(tool, text)
-        return str(told["ends"][-1]["line"]) if error is None else ""
-    return _WATCHDOG if tool == "nccl_log" else ""
-
-
-def _goes_on(tool: str, text: str, mark: str) -> bool:
-    """Whether steps follow the last word of a failure: the job was started again."""
-    lines = text.splitlines(keepends=True)
-    # Parsers see every run of blanks as one.
-    last = [at for at, line in enumerate(lines) if mark in " ".join(line.split())][-1:] if mark else []
-    after = names.times(tool, "".join(lines[last[0] :])) if last else None
-    # The step in which a rank failed may end for the others.
-    return after is not None and len({step.step for step in after.steps}) > 1
-
-
-def _devices(tool: str, text: str) -> str:
-    """Without NCCL's lines what the text shows of RDMA devices, which tell how to judge the log; "" where nothing."""
-    if tool in _OF_JOBS:
-        return ""
-    bare = "".join(line for line in text.splitlines(keepends=True) if not _NCCL.search(line))
-    return bare if observe_rdma.of_job(Pasted({tool: bare})) else ""
-
-
-def _apart(tool: str, text: str) -> list[str]:
-    """A text that is this tool's in part, and whole texts of others before or behind it; nothing where it is not so.
-
-    A tool that takes what follows for a damaged end of its own cannot be gone by.
-    """
-    looked, fault = _judged(tool, text)
-    if fault or len(text) > used_lines.LONGEST or len(prefix.parts(tool, text)) > 1:
-        return []
-    if looked and not any(_partly(tool, names.read(tool, text).facts)):
-        return []
-    lines = text.splitlines(keepends=True)
-    span = used_lines.span(tool, lines)
-    before, mine, behind = lines[: span.start], lines[span.start : span.stop], lines[span.stop :]
-    before, mine = (before, mine) if _another_s(before, mine, tool) else ([], before + mine)
-    mine, behind = (mine, behind) if _another_s(behind, mine, tool) else (mine + behind, [])
-    return ["".join(part) for part in (before, mine, behind) if part] if before or behind else []
-
-
-def _another_s(lines: Sequence[str], mine: Sequence[str], tool: str) -> bool:
-    """Whether these lines are the text of another tool, with nothing that could be a damaged line of this one's."""
-    text = "".join(lines)
-    for other in names.guess(text):
-        if other == tool or not _judged(other, text)[0] or any(_partly(other, names.read(other, text).facts)):
-            continue
-        span = used_lines.span(other, lines)
-        around = {line.strip()[:_ALIKE] for at, line in enumerate(lines) if at not in span and line.strip()}
-        return not around & {line.strip()[:_ALIKE] for line in mine}
-    return False
-
-
-def _in_two(text: str) -> tuple[str, str] | None:
-    """Where a tool's parser stops in the midst, as where a second host's output follows without a word between."""
-    if len(text) > used_lines.LONGEST:
-        return None
-    for name in names.NAMES:
-        whole = prefix.parts(name, text)
-        error = names.facts(name, whole[0].text)[1]
-        lines = whole[0].text.splitlines(keepends=True)
-        before = "".join(lines[: error.line_no - 1]) if error is not None and len(whole) == 1 else ""
-        if before and names.weight(name, before) > _FAR:
-            return before, "".join(lines[error.line_no - 1 :]) if error is not None else ""
-    return None
-
-
-def _sure(guessed: Iterable[str], text: str, command: str) -> tuple[str, ...]:
-    """Those of whose facts some are there, or whom a check goes by: a bare complaint may be anybody's, and is no other
-    tool's than that of the command."""
-    weight = {tool: names.weight(tool, prefix.parts(tool, text)[0].text) for tool in guessed}
-    # What several tools complain of in the same words is none of theirs alone.
-    alone = not command and sum(not facts for facts in weight.values()) == 1
-    return tuple(tool for tool, facts in weight.items() if facts or (alone and _judged(tool, text)[0]))
-
-
-def _complains(line: str, command: str) -> str:
-    """The tool that says with this line alone what is wrong; "" of none."""
-    return next((tool for tool in _sure(names.guess(line), line, command) if _judged(tool, line)[1]), "")
-
-
-@functools.lru_cache(maxsize=8)
-def _judged(tool: str, text: str) -> tuple[bool, bool]:
-    """Whether this text of a tool is gone by, and whether something is wrong by it."""
-    looked = fault = False
-    for part in prefix.parts(tool, text)[:_HOSTS_ASKED]:
-        read = names.read(tool, part.text)
-        results = {check.result for check in verify(_evidence({tool: part.text}), from_inventory({}), _AREAS).checks}
-        fault |= model.FAIL in results or bool(read.wrong)
-        looked |= model.PASS in results or read.times is not None or bool(not read.error and said(tool, read.facts))
-    return looked or fault, fault
-
-
-def _speaks(tool: str, text: str) -> bool:
-    """Whether lines of this tool tell something wrong in the midst of another's text."""
-    if tool == "nccl_log" and _NCCL.search(text):
-        return True  # It is a log of NCCL's as well.
-    told, error = names.facts(tool, text)
-    return error is None and any(told.get(name) for name in _ALSO[tool])
-
-
-def _steps_within(text: str) -> str:
-    """The log whose steps stand in the midst of another's text, that of which the most do; "" where none do."""
-    steps = {}
-    for tool in _STEPS_OF:
-        found = [names.times(tool, part.text) for part in prefix.parts(tool, text)]
-        steps[tool] = sum(len(times.steps) for times in found if times is not None)
-    most = max(_STEPS_OF, key=lambda tool: steps[tool])
-    return most if steps[most] >= _MANY_STEPS else ""
 
 
 def job(heard: Heard) -> Job | None:
@@ -448,12 +90,6 @@ def _over_tcp(told: Mapping[str, Any]) -> bool:
     return told["network"] == "Socket" and not told["network_mixed"] and len(hosts) > 1
 
 
-def _rank(label: str) -> str:
-    """The rank that a recorder's file is of: nccl_trace_rank_3."""
-    found = _OF_DUMP.search(label)
-    return slow.rank_of(label) or (found.group(1) if found is not None else "")
-
-
 def judged(heard: Heard, expect: Expectations) -> list[Host]:
     """Every host, those of which something is wrong first."""
     hosts = [_host(name, texts, expect, _beside(name, heard.texts)) for name, texts in heard.texts.items()]
@@ -469,8 +105,8 @@ def _alone(host: Host, heard: Heard, expect: Expectations) -> Iterable[tuple[str
     found = {check.id for check in host.checks if check.result == model.FAIL}
     for tool in host.read if len(host.read) > 1 else ():
         text = heard.texts[host.name][tool]
-        if tool not in (*_OF_JOBS, "nccl_log"):
-            checks = verify(_evidence({tool: text}), expect, _AREAS).checks
+        if tool not in (*OF_JOBS, "nccl_log"):
+            checks = verify(evidence({tool: text}), expect, AREAS).checks
             alone = {check.id for check in checks if check.result == model.FAIL}
             if alone and not alone & found:
                 yield f"{host.name or 'the host'} ({tool} alone)", {tool: text}
@@ -492,7 +128,7 @@ def verdict(hosts: Sequence[Host], heard: Heard, of: Job | None = None) -> str:
 
 def _looked(host: Host, known: bool) -> bool:
     """Whether all of its texts told something; those of a job do where it is known what the job is bound by."""
-    job = known and all(tool in _OF_JOBS for tool in host.read)
+    job = known and all(tool in OF_JOBS for tool in host.read)
     return (job or host.passed > 0) and not host.open and not host.partly
 
 
@@ -508,13 +144,6 @@ def _beside(name: str, every: Mapping[str, Mapping[str, str]]) -> list[Pasted]:
     ]
 
 
-def _evidence(texts: Mapping[str, str], name: str = "", beside: Sequence[Pasted] = ()) -> Pasted:
-    """The texts; settings as the nccl.conf that says them."""
-    written = texts.get("nccl_settings")
-    files = {SYSTEM_FILE: nccl_settings.parse(written).conf} if written else {}
-    return Pasted(texts, name, beside, files)
-
-
 def _of_settings(texts: Mapping[str, str]) -> Iterable[Check]:
     """What the settings do to a job, whatever its hosts have."""
     read = nccl_settings.parse(texts["nccl_settings"]).settings if "nccl_settings" in texts else ()
@@ -527,7 +156,7 @@ def _as_pasted(check: Check) -> Check:
 
 
 def _host(name: str, texts: dict[str, str], expect: Expectations, beside: Sequence[Pasted]) -> Host:
-    checks = (*map(_as_pasted, verify(_evidence(texts, name, beside), expect, _AREAS).checks), *_of_settings(texts))
+    checks = (*map(_as_pasted, verify(evidence(texts, name, beside), expect, AREAS).checks), *_of_settings(texts))
     bad = folded(model.trouble([check for check in checks if check.result == model.FAIL]))
     open_ = tuple(_open(checks, texts))
     read = {tool: names.read(tool, text) for tool, text in texts.items()}
@@ -540,7 +169,7 @@ def _host(name: str, texts: dict[str, str], expect: Expectations, beside: Sequen
         _ask(checks, open_, texts),
         tuple(f"{tool}: {printable(wrong, _LONGEST_TOLD)}" for tool, of in read.items() for wrong in of.wrong),
         (*(line for tool, of in read.items() for line in _says(tool, of)), *_passed_over(checks)),
-        (*(part for tool, of in read.items() for part in _partly(tool, of.facts)), *_mute(texts)),
+        (*(part for tool, of in read.items() for part in partly(tool, of.facts)), *_mute(texts)),
     )
 
 
@@ -559,20 +188,10 @@ def _passed_over(checks: Iterable[Check]) -> Iterable[str]:
     )
 
 
-def _partly(tool: str, told: Mapping[str, Any]) -> Iterable[str]:
-    """Whether the text is cut, or has lines that nobody knows."""
-    unread = told.get("unread") or 0
-    count = unread if isinstance(unread, int) else len(unread)
-    if count:
-        yield f"{count} line{'s' if count > 1 else ''} of {tool} {'are' if count > 1 else 'is'} unread"
-    if told.get("cut"):
-        yield f"the text of {tool} is cut"
-
-
 def _mute(texts: Mapping[str, str]) -> Iterable[str]:
     """Logs beside other texts of which no check goes by a line: of what they are about nothing is known."""
     for tool in texts if len(texts) > 1 else ():
-        if tool.endswith("_log") and tool not in _OF_JOBS and not _judged(tool, texts[tool])[0]:
+        if tool.endswith("_log") and tool not in OF_JOBS and not gone_by(tool, texts[tool])[0]:
             yield f"the text of {tool} says too little for any check"
 
 
@@ -619,30 +238,3 @@ def _ask(checks: Sequence[Check], unsure: Iterable[Check], texts: dict[str, str]
 
 def _area(check: Check) -> str:
     return check.id.partition(".")[0]
-
-
-def _by_command(tool: str, text: str) -> tuple[str, ...]:
-    """The tool of the command that was typed, where it has printed this."""
-    read = tool in names.NAMES and names.facts(tool, prefix.parts(tool, text)[0].text)[1] is None
-    return (tool,) if read else ()
-
-
-def _why_unread(tool: str, text: str) -> str:
-    if tool in names.NAMES:
-        return str(names.facts(tool, prefix.parts(tool, text)[0].text)[1])
-    if foreign := names.not_read(text):
-        return foreign
-    lines = len(text.splitlines())
-    errors = [names.facts(name, text)[1] for name in names.NAMES]
-    # Who found nothing of its own knows nothing of the text.
-    refused = [
-        (error.line_no, str(error), name)
-        for name, error in zip(names.NAMES, errors)
-        if error and not error.reason.startswith("no ")
-    ]
-    at, why, name = max(refused, default=(0, "", ""))
-    # A head and comments, which many parsers pass by, make no text of theirs.
-    if at > _FAR and lines < _SHORT and names.weight(name, "".join(text.splitlines(keepends=True)[: at - 1])):
-        return why
-    first = next(line for line in text.splitlines() if line.strip() and not is_frame(line))
-    return f"no tool is known that prints {printable(first.strip())!r}"

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import NOT_READY, READY, UNKNOWN
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import names
-from ansible_collections.ibready.cluster.plugins.module_utils._verify import why
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import heard as reader, why
 from tests import cases
 from tests.gauntlet import fault, render
 from tests.gauntlet.tree import Tree
@@ -53,7 +53,7 @@ def test_what_is_wrong_comes_first_and_one_cause_is_one_line() -> None:
 
 
 def test_of_more_prompts_than_are_read_it_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(why, "_MOST_PROMPTS", 2)
+    monkeypatch.setattr(reader, "_MOST_PROMPTS", 2)
     text = f"root@n1:~# ibstat\n{IBSTAT}" * 3
     heard = why.Heard()
     heard.take("mail", text)
@@ -67,7 +67,7 @@ def test_of_more_prompts_than_are_read_it_says_how_many(monkeypatch: pytest.Monk
 
 
 def test_of_more_hosts_than_are_read_it_says_which_file_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(why, "_MOST_HOSTS", 2)
+    monkeypatch.setattr(reader, "_MOST_HOSTS", 2)
     text = "".join(f"node{number}: {line}\n" for number in range(4) for line in IBSTAT.splitlines())
     heard = why.Heard()
     heard.take("clush", text)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._slow import jumps
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import why
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.slow import Job
@@ -91,7 +92,7 @@ def test_of_a_trace_that_is_cut_no_step_counts() -> None:
     assert of(trace=whole).kind == "computation"
     cut = heard(trace=whole[: int(0.9 * len(whole))])
     assert why.job(cut) is None
-    (host,) = why.judged(cut, why.from_inventory({}))
+    (host,) = why.judged(cut, from_inventory({}))
     assert host.partly == ("the text of kineto is cut",)
 
 
@@ -177,7 +178,7 @@ def test_how_a_job_ended_comes_before_what_it_was_bound_by(end: str, head: str) 
     assert found.head == f"the job ended: {head}"
     assert "Before that: the job is bound by communication." in found.because
     given = heard(log=megatron() + end)
-    assert why.verdict(why.judged(given, why.from_inventory({})), given, found) == "not_ready"
+    assert why.verdict(why.judged(given, from_inventory({})), given, found) == "not_ready"
     # Of the step in which it failed the others may tell; of more only a job that was started again.
     assert of(log=megatron(10) + end + megatron(1)).head == f"the job ended: {head}"
     assert of(log=end + megatron()).head.startswith("the job is bound by communication")
@@ -269,7 +270,7 @@ def test_lines_of_json_are_a_table() -> None:
     found = why.job(given)
     assert found is not None
     assert found.head == "the job waits for rank 3"
-    assert all(not host.partly for host in why.judged(given, why.from_inventory({})))
+    assert all(not host.partly for host in why.judged(given, from_inventory({})))
 
 
 def test_a_clock_that_was_begun_elsewhere_is_a_clock() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import names, used_lines
-from ansible_collections.ibready.cluster.plugins.module_utils._verify import why
+from ansible_collections.ibready.cluster.plugins.module_utils._verify import heard as reader
 from tests import cases
 from tests.unit import pasted
 from tests.unit.corpus import CORPUS, ERRATA, text_of
@@ -94,7 +94,7 @@ def test_wordings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_of_outputs_without_a_word_between_so_many_are_read(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(why, "_AGAIN", 1)
+    monkeypatch.setattr(reader, "_AGAIN", 1)
     status, said = pasted.answer_to(capsys, tmp_path, pasted.HEALTHY["ibstat"] * 3)
     assert (status, said.count("read ibstat"), "already listed" in said) == (3, 1, True), said
 
@@ -102,7 +102,7 @@ def test_of_outputs_without_a_word_between_so_many_are_read(
 def test_of_many_hosts_some_are_asked_about(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(why, "_HOSTS_ASKED", 1)
+    monkeypatch.setattr(reader, "_HOSTS_ASKED", 1)
     fine, down = pasted.HEALTHY["ibstat"], pasted.DOWN
     text = "".join(f"node{at}: {line}\n" for at, host in enumerate((fine, down)) for line in host.splitlines())
     status, said = pasted.answer_to(capsys, tmp_path, text)
