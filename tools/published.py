@@ -20,9 +20,9 @@ from email.utils import parsedate_to_datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import printable
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import index
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.model import Matrix
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.versions import version
 
@@ -40,7 +40,6 @@ _TELLS: dict[tuple[str, str], tuple[str, str, dict[str, Any]]] = {
 }
 _WORDS = {"branch": r"\d+", "version": r"\d+(?:\.\d+)+", "cuda": r"\d+\.\d+", "cuda_major": r"\d+"}
 _WORD = r"[\w.]+"
-_COMMON = "{http://linux.duke.edu/metadata/common}"
 
 
 class Problem(ValueError):
@@ -71,11 +70,11 @@ def read(paths: list[Path], matrix: Matrix, day: str) -> list[Published]:
         if text.startswith("{"):
             found[digest] = _drivers(path, text)
         elif text.startswith("<"):
-            found[digest] = _index(path, "dnf", _from_xml(path, raw), matrix)
+            found[digest] = _index(path, "dnf", index.of_dnf(raw), matrix)
         elif re.search("^SHA256:", text, re.MULTILINE) and not re.search("^Package:", text, re.MULTILINE):
             days.update(_release(path, text))
         else:
-            found[digest] = _index(path, "apt", _from_deb(path, text), matrix)
+            found[digest] = _index(path, "apt", index.of_apt(text), matrix)
     for digest, each in found.items():
         each.day = days.get(digest, day)
     return list(found.values())
@@ -129,32 +128,6 @@ def _release(path: Path, text: str) -> dict[str, str]:
     return dict.fromkeys(re.findall(r"^ ([0-9a-f]{64}) +\d+ ", text, re.MULTILINE), day)
 
 
-def _from_deb(path: Path, text: str) -> Iterator[tuple[str, str]]:
-    """Name and version of each paragraph of Packages."""
-    for number, paragraph in enumerate(re.split(r"\n\s*\n", text.strip()), 1):
-        fields = dict(line.partition(": ")[::2] for line in paragraph.splitlines() if line[:1].strip())
-        if not fields.get("Package") or not fields.get("Version"):
-            raise Problem(f"{path}: paragraph {number} ({printable(paragraph[:40])}) has no Package or no Version")
-        yield fields["Package"], fields["Version"]
-
-
-def _from_xml(path: Path, raw: bytes) -> Iterator[tuple[str, str]]:
-    """Name, and version with release, of each package of primary.xml."""
-    if b"<!DOCTYPE" in raw or b"<!ENTITY" in raw:
-        raise Problem(f"{path}: declares entities, which no primary.xml does")
-    try:
-        root = ElementTree.fromstring(raw)
-    except ElementTree.ParseError as exc:
-        raise Problem(f"{path}: no XML: {exc}") from None
-    if root.tag != f"{_COMMON}metadata":
-        raise Problem(f"{path}: begins with {printable(root.tag)}, not with metadata of packages")
-    for number, package in enumerate(root.iterfind(f"{_COMMON}package"), 1):
-        name, told = package.findtext(f"{_COMMON}name"), package.find(f"{_COMMON}version")
-        if not name or told is None or not told.get("ver") or not told.get("rel"):
-            raise Problem(f"{path}: package {number} ({printable(name or '')}) has no name, ver or rel")
-        yield name, f"{told.get('ver')}-{told.get('rel')}"
-
-
 def _index(path: Path, family: str, packages: Iterator[tuple[str, str]], matrix: Matrix) -> Published:
     """What the packages of an index tell of releases; one of a pre-release (~rc) tells nothing."""
     tells = [
@@ -165,7 +138,11 @@ def _index(path: Path, family: str, packages: Iterator[tuple[str, str]], matrix:
         if entry["version"]
     ]
     found, repositories = Published(""), set()
-    for name, full in packages:
+    try:
+        there = list(packages)
+    except ValueError as exc:
+        raise Problem(f"{path}: {exc}") from None
+    for name, full in there:
         for pattern, repository, told in tells:
             match = None if "~" in full else pattern.fullmatch(f"{name} {full}")
             if match and told:

@@ -15,12 +15,11 @@ from ansible.module_utils.urls import open_url
 from ....module_utils._ground.bound import Bound
 from ....module_utils._ground.text import few
 from ....module_utils._parse.version_text import fits
+from .. import index
 from ..resolve.policy import DISTRIBUTION
 
 _INDEX: Bound = 256 * 1024 * 1024
 _SHOWN = 4
-_DEB = re.compile(r"^Package: (\S+)$.*?^Version: (\S+)$", re.M | re.S)
-_RPM = re.compile(r"<name>([^<]+)</name>.*?<version [^>]*?ver=\"([^\"]+)\" rel=\"([^\"]+)\"", re.S)
 _PRIMARY = re.compile(r"<data type=\"primary\">.*?href=\"([^\"]+\.gz)\"", re.S)
 
 
@@ -54,20 +53,19 @@ def lacking(told: Mapping[str, Any], stack: Mapping[str, Any], get: Callable[[st
 def _index(repository: Mapping[str, Any], get: Callable[[str], bytes]) -> Iterator[tuple[str, str]]:
     url = repository["url"]
     if repository["kind"] == "apt":
-        for stanza in _opened(get(f"{url}{repository['suite'].lstrip('/')}Packages.gz")).split("\n\n"):
-            yield from (found.groups() for found in _DEB.finditer(stanza))  # type: ignore[misc]
+        packages = _opened(get(f"{url}{repository['suite'].lstrip('/')}Packages.gz"))
+        yield from index.of_apt(packages.decode()) if packages.strip() else ()
         return
     primary = _PRIMARY.search(get(f"{url}repodata/repomd.xml").decode())
     if primary is None:
         raise ValueError(f"{url}repodata/repomd.xml names no index that is compressed by gzip")
-    for name, version, release in _RPM.findall(_opened(get(f"{url}{primary.group(1)}"))):
-        yield name, f"{version}-{release}"
+    yield from index.of_dnf(_opened(get(f"{url}{primary.group(1)}")))
 
 
-def _opened(data: bytes) -> str:
+def _opened(data: bytes) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            return _all_of(stream.read).decode()
+            return _all_of(stream.read)
     except (EOFError, zlib.error) as exc:
         raise ValueError(f"the index is damaged: {exc}") from None
 

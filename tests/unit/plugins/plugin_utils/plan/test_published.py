@@ -22,7 +22,8 @@ Description: one that has
 REPOMD = (
     '<repomd><data type="filelists"/><data type="primary"><location href="repodata/1-primary.xml.gz"/></data></repomd>'
 )
-PRIMARY = """<metadata><package type="rpm"><name>libnccl</name><arch>x86_64</arch>
+PRIMARY = """<metadata xmlns="http://linux.duke.edu/metadata/common">
+<package type="rpm"><name>libnccl</name><arch>x86_64</arch>
 <version epoch="0" ver="2.28.5" rel="1+cuda13.0"/></package></metadata>"""
 SITE = {
     "http://mirror.example.com/cuda/Packages.gz": gzip.compress(PACKAGES.encode()),
