@@ -14,21 +14,26 @@ from .model import PackageError
 _LACKS = "Depends: "
 
 
-def following(failure: Failure, *texts: str) -> str:
-    """What to do next; those that lack something, which mostly we hold, by their names."""
-    named = [one.of for one in _told(*texts) if _LACKS in one.words and one.of]
-    return failure.following.replace("{held}", " ".join(dict.fromkeys(named)) or "NAMES")
-
-
 def said(*texts: str) -> str:
     """What failed, or the last lines, in one line of at most a thousand characters."""
-    told = [one.words if one.of in one.words else f"{one.of}: {one.words}" for one in _told(*texts)]
+    lines = _lines(*texts)
+    return _shown(_read(lines), lines)
+
+
+def _read(lines: Sequence[str]) -> list[forms.Failed]:
+    return forms.read(lines[-forms.LINES :])
+
+
+def _shown(read: Sequence[forms.Failed], lines: Sequence[str]) -> str:
+    told = [one.words if one.of in one.words else f"{one.of}: {one.words}" for one in read]
     # The package manager repeats itself.
-    return " | ".join(dict.fromkeys(told or _lines(*texts)[-8:]))[:1000]
+    return " | ".join(dict.fromkeys(told or lines[-8:]))[:1000]
 
 
-def _told(*texts: str) -> list[forms.Failed]:
-    return forms.read(_lines(*texts)[-forms.LINES :])
+def _following(failure: Failure, read: Sequence[forms.Failed]) -> str:
+    """What to do next; those that lack something, which mostly we hold, by their names."""
+    named = [one.of for one in read if _LACKS in one.words and one.of]
+    return failure.following.replace("{held}", " ".join(dict.fromkeys(named)) or "NAMES")
 
 
 def _lines(*texts: str) -> list[str]:
@@ -67,17 +72,18 @@ def unreadable(*texts: str) -> bool:
 
 def explain(*texts: str, doing: str, changed: bool = False) -> PackageError:
     """The error for output of a package manager that failed at ``doing`` something."""
-    failure = first("\n".join(texts))
+    failure, lines = first("\n".join(texts)), _lines(*texts)
+    read = _read(lines)
+    shown = _shown(read, lines)
     if failure:
-        return PackageError(
-            failure.kind, f"{doing} failed: {failure.cause}", following(failure, *texts), said(*texts), changed=changed
-        )
-    known = (forms.meaning(one.form, one.tool, one.words) for one in _told(*texts))
+        following = _following(failure, read)
+        return PackageError(failure.kind, f"{doing} failed: {failure.cause}", following, shown, changed=changed)
+    known = (forms.meaning(one.form, one.tool, one.words) for one in read)
     cause, step = next((each for each in known if each[0]), ("", ""))
     return PackageError(
         "failed",
         f"{doing} failed{f': {cause}' if cause else ''}",
         step or "read what it said, and run the same by hand on the host to see more",
-        said(*texts) or "nothing",
+        shown or "nothing",
         changed=changed,
     )
