@@ -71,7 +71,7 @@ def _squeezed(text: str) -> str:
 
 def _code() -> str:
     if not _CODE:
-        found = [*ROOT.glob("plugins/**/*.py"), *ROOT.glob("playbooks/**/*.yml")]
+        found = [*ROOT.glob("plugins/**/*.py"), *ROOT.glob("plugins/**/*.yml"), *ROOT.glob("playbooks/**/*.yml")]
         found += ROOT.glob("roles/*/tasks/*.yml")
         text = "".join(path.read_text(encoding="utf-8") for path in sorted(found))
         _CODE.append(_squeezed(text.replace('f"', '"')))
