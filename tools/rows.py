@@ -253,11 +253,14 @@ def literal(source: str, tables: Mapping[str, Any]) -> str:
 
 def literals() -> dict[Path, str]:
     """All that is generated of rows, by its place; raises RowsError."""
-    found, chinese = {}, {}
+    found: dict[Path, str] = {}
+    chinese: dict[str, list[str]] = {}
     for path in files():
         tables = read(path)
         if _holds_checks(path):
             for rows in tables.values():
+                if twice := sorted(chinese.keys() & rows.keys()):
+                    raise RowsError(f"{_place(path)}: {twice[0]}: another area has a check of this id")
                 chinese.update({check: [row["zh"][key] for key in _CHINESE] for check, row in rows.items()})
             tables = {name: {check: _for_nodes(row) for check, row in rows.items()} for name, rows in tables.items()}
         found[written(path)] = literal(str(path.relative_to(ROOT)), tables)

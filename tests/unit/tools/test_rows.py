@@ -193,6 +193,14 @@ def test_a_wrong_check_is_refused_by_file_entry_and_key(area: Path, text: str) -
     assert f"gpu/checks.yml: CHECKS: {says}" in str(raised.value)
 
 
+def test_an_id_is_of_one_area(area: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = area.parents[1] / "pci/checks.yml"
+    other.parent.mkdir()
+    other.write_text(CHECK)
+    assert rows.bring() == 1
+    assert "pci/checks.yml: gpu.part.lost: another area has a check of this id" in capsys.readouterr().err
+
+
 def lists_as_tuples(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(map(lists_as_tuples, value))
