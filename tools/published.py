@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import printable
-from ansible_collections.ibready.cluster.plugins.plugin_utils._plan import index
+from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix import index
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.model import Matrix
 from ansible_collections.ibready.cluster.plugins.plugin_utils._plan.matrix.versions import version
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet import SWITCH
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.checks import SWITCH
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import FAIL, PASS, UNKNOWN, Check, sentence
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import verify as _verify
 from tests.gauntlet import cuts, fault, render

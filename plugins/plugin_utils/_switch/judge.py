@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ...module_utils._data import roce
 from ...module_utils._expect.expectations import CAPABILITY
-from ...module_utils._fleet import SWITCH
+from ...module_utils._fleet.checks import SWITCH
 from ...module_utils._ground.check import Check, failed, outcome, skipped, unknown
 from ...module_utils._ground.reading import Reading
 from .._hosts import hosts as _hosts

@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.fabric import WIDE
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet import INCAST, RDMA, SWITCH
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.checks import INCAST, RDMA, SWITCH
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import (
     FAIL,
     PASS,

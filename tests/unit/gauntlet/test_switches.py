@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet import SWITCH
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.checks import SWITCH
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import READY, verdict
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose.diagnosis import diagnose
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import cluster

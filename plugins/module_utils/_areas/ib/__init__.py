@@ -2,7 +2,7 @@
 """Whoever imports anything of this area has its checks in the catalog."""
 
 from ..._ground.catalog import declare
-from .. import fabric  # noqa: F401 -- what a subnet manager answers a port is looked at with the port
+from ..fabric import ENTRIES as _OF_FABRIC  # noqa: F401 -- what a subnet manager answers a port is looked at here
 from ._rows import checks
 
 ENTRIES = declare(checks.CHECKS)

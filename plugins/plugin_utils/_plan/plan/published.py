@@ -15,7 +15,7 @@ from ansible.module_utils.urls import open_url
 from ....module_utils._ground.bound import Bound
 from ....module_utils._ground.text import few
 from ....module_utils._parse.version_text import fits
-from .. import index
+from ..matrix import index
 from ..resolve.policy import DISTRIBUTION
 
 _INDEX: Bound = 256 * 1024 * 1024

@@ -11,7 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._data import incast as data
 from ansible_collections.ibready.cluster.plugins.module_utils._data.roce_counters import COUNTERS, HW, LOSS
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet import INCAST, incast
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet import incast
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.checks import INCAST
 from ansible_collections.ibready.cluster.plugins.module_utils._fleet.incast import Incast, Side
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from tests import cases

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._between.rdma.tried import Host, Words
 from ansible_collections.ibready.cluster.plugins.module_utils._data import rdma_tests as data
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet import RDMA
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.checks import RDMA
 from ansible_collections.ibready.cluster.plugins.module_utils._fleet.rdma import judge
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from tests.unit.rdma_told import NAMES, failure, hosts, rail, tries

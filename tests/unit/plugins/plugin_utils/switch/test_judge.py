@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.ibready.cluster.plugins.module_utils._fleet import SWITCH
+from ansible_collections.ibready.cluster.plugins.module_utils._fleet.checks import SWITCH
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.reading import Reading
 from tests.unit import switch_texts as made
 from tests.unit.switch_texts import INTERFACES, QOS, ROCE, STATUS, Db, bad, changed, cumulus, host, judged, rail, sonic

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from ...module_utils._ground.text import printable
+from ....module_utils._ground.text import printable
 
 _COMMON = "{http://linux.duke.edu/metadata/common}"
 
