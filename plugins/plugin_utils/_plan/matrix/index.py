@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from io import BytesIO
 from xml.etree import ElementTree
 
 from ....module_utils._ground.text import printable
@@ -28,14 +29,18 @@ def of_dnf(raw: bytes) -> Iterator[tuple[str, str]]:
     """Of each package of primary.xml; the version with its release."""
     if b"<!DOCTYPE" in raw or b"<!ENTITY" in raw:
         raise ValueError("declares entities, which no primary.xml does")
+    events = ElementTree.iterparse(BytesIO(raw), ("start", "end"))
     try:
-        root = ElementTree.fromstring(raw)
+        _event, root = next(events)
+        if root.tag != f"{_COMMON}metadata":
+            raise ValueError(f"begins with {printable(root.tag)}, not with metadata of packages")
+        ends = (element for event, element in events if event == "end" and element.tag == f"{_COMMON}package")
+        for number, package in enumerate(ends, 1):
+            name, told = package.findtext(f"{_COMMON}name"), package.find(f"{_COMMON}version")
+            if not name or told is None or not told.get("ver") or not told.get("rel"):
+                raise ValueError(f"package {number} ({printable(name or '')}) has no name, ver or rel")
+            yield name, f"{told.get('ver')}-{told.get('rel')}"
+            # A tree of a long index takes many times its bytes.
+            root.clear()
     except ElementTree.ParseError as exc:
         raise ValueError(f"no XML: {exc}") from None
-    if root.tag != f"{_COMMON}metadata":
-        raise ValueError(f"begins with {printable(root.tag)}, not with metadata of packages")
-    for number, package in enumerate(root.iterfind(f"{_COMMON}package"), 1):
-        name, told = package.findtext(f"{_COMMON}name"), package.find(f"{_COMMON}version")
-        if not name or told is None or not told.get("ver") or not told.get("rel"):
-            raise ValueError(f"package {number} ({printable(name or '')}) has no name, ver or rel")
-        yield name, f"{told.get('ver')}-{told.get('rel')}"
