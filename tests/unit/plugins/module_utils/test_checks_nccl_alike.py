@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl import check_log_alike
+from ansible_collections.ibready.cluster.plugins.module_utils._data import nccl_variables
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import nccl_log
@@ -29,6 +30,10 @@ def log(*changes: tuple[str, str], hosts: int = 4) -> str:
 
 def judged(text: str) -> Check:
     return check_log_alike.judge(nccl_log.parse(text), from_inventory({}))
+
+
+def test_what_is_a_host_s_own_is_a_device_or_a_file() -> None:
+    assert set(nccl_variables.OWN.values()) == {nccl_variables.DEVICE, nccl_variables.FILE}
 
 
 def test_hosts_that_are_alike_pass_with_what_was_seen() -> None:
