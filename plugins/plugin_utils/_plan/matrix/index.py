@@ -40,7 +40,6 @@ def of_dnf(raw: bytes) -> Iterator[tuple[str, str]]:
             if not name or told is None or not told.get("ver") or not told.get("rel"):
                 raise ValueError(f"package {number} ({printable(name or '')}) has no name, ver or rel")
             yield name, f"{told.get('ver')}-{told.get('rel')}"
-            # A tree of a long index takes many times its bytes.
-            root.clear()
+            root.clear()  # The tree of a long index takes many times its bytes.
     except ElementTree.ParseError as exc:
         raise ValueError(f"no XML: {exc}") from None
