@@ -6,12 +6,29 @@ The GPU is simulated and never starts; what driver, kernel, shim and nvidia-smi 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 SERIES = {"stack_driver": "535"}
 _PASSWORD = "only-once-1"
+# NVIDIA has no DOCA for Debian 13, so a row of the site's own says that there is one; nothing of it is ever fetched.
+_ROW = {
+    "flavour": "doca",
+    "version": "3.2.0",
+    "nic_driver": "25.10-1.2.8.0",
+    "systems": ["debian13"],
+    "source": "a stand-in of the tests",
+    "confidence": "medium",
+}
+DOCA = {
+    "stack_rdma_flavour": "doca",
+    "stack_rdma_version": "3.2.0",
+    "stack_driver": "none",
+    "stack_repositories": {"doca": {"base": "http://127.0.0.1:9/doca", "fingerprints": ["A" * 40]}},
+}
 # What DKMS builds stands for the modules of DOCA, and says so.
 STAND_IN = "ibready_stands_for_doca"
 _SOURCE = f"/usr/src/{STAND_IN}-1.0"
@@ -92,6 +109,18 @@ def test_the_role_tells_a_key_that_waits_for_the_boot(refused: Any) -> None:
         refused.root("mokutil --revoke-import")
     assert done.returncode != 0
     assert "waits for the next boot" in done.stdout
+
+
+def test_doca_is_refused_before_anything_changes_and_the_missing_step_is_named(refused: Any, tmp_path: Path) -> None:
+    (tmp_path / "rdma.yml").write_text(yaml.safe_dump({"releases": {"doca-3.2.0": _ROW}}))
+    listed = "dpkg-query -W; find /etc -newer /etc/hostname -type f | sort | xargs sha256sum"
+    before = refused.root(listed)
+    done = refused.converge(tags="rdma_packages", stack_matrix=[str(tmp_path)], **DOCA)
+    assert done.returncode != 0
+    assert "doca 3.2.0" in done.stdout
+    assert f"the key {refused.certificate} is not enrolled" in done.stdout
+    assert f"mokutil --import {refused.certificate}" in done.stdout
+    assert refused.root(listed) == before
 
 
 def test_what_dkms_built_for_it_is_refused_by_the_kernel(refused: Any, built: str) -> None:
