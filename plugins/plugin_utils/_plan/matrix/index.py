@@ -31,7 +31,7 @@ def of_dnf(raw: bytes) -> Iterator[tuple[str, str]]:
         raise ValueError("declares entities, which no primary.xml does")
     events = ElementTree.iterparse(BytesIO(raw), ("start", "end"))
     try:
-        _event, root = next(events)
+        root = next((element for _event, element in events), ElementTree.Element(""))
         if root.tag != f"{_COMMON}metadata":
             raise ValueError(f"begins with {printable(root.tag)}, not with metadata of packages")
         ends = (element for event, element in events if event == "end" and element.tag == f"{_COMMON}package")
