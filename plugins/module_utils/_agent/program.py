@@ -40,6 +40,8 @@ STATUS = {_model.READY: 0, _model.DEGRADED: 1, _model.NOT_READY: 2, _model.UNKNO
 _MOST_TOLD = 6
 _MOST_OPEN = 4
 _MOST_BYTES: Bound = 512 * 2**20
+# What takes seconds to read.
+_LONG_BYTES = 5 * 2**20
 UNKNOWN_STATUS = STATUS[_model.UNKNOWN_VERDICT]
 USAGE_STATUS = 64
 
@@ -339,8 +341,13 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
     except ExpectationError as exc:
         parser.error(str(exc))
     heard = why.Heard()
-    for path in given.files or ["-"]:
-        heard.give(path, _bytes(path, parser))
+    files = given.files or ["-"]
+    for number, path in enumerate(files, 1):
+        data = _bytes(path, parser)
+        if len(data) >= _LONG_BYTES:
+            print(f"ibready: reads {path}, {len(data) >> 20} MiB, {number} of {len(files)}", file=sys.stderr)
+        heard.give(path, data)
+        del data
     hosts = why.judged(heard, expect)
     job = why.job(heard)
     if given.json:
@@ -368,6 +375,7 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
                     "unread": heard.unread,
                     "doubts": heard.doubts,
                     "left": heard.left,
+                    "alike": heard.alike,
                 },
                 indent=1,
             )
@@ -438,7 +446,8 @@ def _of_rest(heard: Heard) -> Iterator[str]:
     if len(heard.doubts) > _MOST_OPEN:
         yield f"{_model.UNKNOWN.upper():7} and {len(heard.doubts) - _MOST_OPEN} more of them: --json has all"
     if heard.left:
-        count = "1 line is unread" if len(heard.left) == 1 else f"{len(heard.left)} lines are unread, the first"
+        lines = len(heard.left) + heard.alike
+        count = "1 line is unread" if lines == 1 else f"{lines} lines are unread, the first"
         yield f"{count}: '{printable(heard.left[0])}'"
 
 

@@ -219,7 +219,7 @@ def summary(said: Evidence) -> dict[str, Any]:
         "network_mixed": len(said.links) > 1 or said.network == SEVERAL,
         "links": list(said.links),
         "hcas": list(dict.fromkeys(hca.name for hca in hcas)),
-        "hca_ports": [asdict(hca) for hca in hcas],
+        "hca_ports": [dict(vars(hca)) for hca in hcas],
         "roce_hcas": list(dict.fromkeys(roce)),
         "gdr": said.gdr,
         "gdr_able": said.gdr_able,

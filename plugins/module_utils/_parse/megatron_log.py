@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Iterable, Mapping
 
 from .._ground.text import ends_early, flat_lines, no_facts
@@ -122,16 +121,17 @@ class MegatronLog:
     sizes: Mapping[str, str] = field(default_factory=dict)
 
 
-# A long log is asked for many things, and read once.
-@lru_cache(maxsize=2)
 def parse(text: str) -> MegatronLog:
     """Every iteration with its timers; ParseError for a text without one."""
     lines = flat_lines(text)
     found: list[tuple[int, float, dict[str, float], _Timers]] = []
     until, reader = 0, _Timers()
     sizes: dict[str, str] = {}
-    end = len(lines) - 1 if ends_early(text) else len(lines)
-    for line in lines[:end]:
+    lines = lines[:-1] if ends_early(text) else lines
+    # Of a long log the lines are as much as the text: each goes when it is read.
+    lines.reverse()
+    while lines:
+        line = lines.pop()
         match = _ITERATION.search(line)
         told = _fields(match[3]) if match else {}
         elapsed = next((told[name] * scale for name, scale in _ELAPSED.items() if name in told), None)
@@ -146,7 +146,7 @@ def parse(text: str) -> MegatronLog:
             if not found:
                 sizes.update(_sizes(line))
     if not found:
-        raise no_facts(_TOOL, lines, "no line of an iteration")
+        raise no_facts(_TOOL, flat_lines(text), "no line of an iteration")
     done = [Iteration(number, elapsed, told, timers.done()) for number, elapsed, told, timers in found]
     return MegatronLog(tuple(done), until, sizes)
 

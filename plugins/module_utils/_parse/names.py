@@ -162,7 +162,7 @@ def facts(name: str, text: str) -> tuple[dict[str, Any], ParseError | None]:
     if name in PLAIN:
         return _plain(module, text)
     try:
-        found: dict[str, Any] = module.facts(module.parse(text))
+        found: dict[str, Any] = module.facts(_parsed(module, text))
         return found, None
     except ParseError as exc:
         return _nothing(module, text, exc), exc
@@ -198,30 +198,41 @@ def read(name: str, text: str) -> Read:
     """All that the text says by the parser of this name, of NAMES. The text is parsed once."""
     module = importlib.import_module(f"{__package__}.{name}")
     try:
-        parsed = module.parse(text)
+        parsed = _parsed(module, text)
         told: dict[str, Any] = module.facts(parsed)
     except ParseError as exc:
         return Read(_nothing(module, text, exc), exc)
-    return Read(
-        told,
-        None,
-        module.wrong(parsed) if hasattr(module, "wrong") else (),
-        module.times(parsed) if hasattr(module, "times") else None,
-    )
+    wrong = module.wrong(parsed) if hasattr(module, "wrong") else ()
+    return Read(told, None, wrong, times(name, text) if hasattr(module, "times") else None)
 
 
-# A long log is asked for its times as often as it is read.
-@lru_cache(maxsize=4)
+def _parsed(module: ModuleType, text: str) -> Any:
+    return _of_long(module, text) if len(text) > _SIZES[1] else module.parse(text)
+
+
+# A long log is asked for many things by each tool that has lines in it, and read once.
+@lru_cache(maxsize=8)
+def _of_long(module: ModuleType, text: str) -> Any:
+    return module.parse(text)
+
+
 def times(name: str, text: str) -> Times | None:
     """The times of a job's steps in this text; None of a tool that tells none, and of a text that it did not print."""
     module = importlib.import_module(f"{__package__}.{name}")
     if not hasattr(module, "times"):
         return None
     try:
-        found: Times | None = module.times(module.parse(text))
+        return _times_of_long(module, text) if len(text) > _SIZES[1] else _times(module, text)
     except ParseError:
         return None
+
+
+def _times(module: ModuleType, text: str) -> Times:
+    found: Times = module.times(_parsed(module, text))
     return found
+
+
+_times_of_long = lru_cache(maxsize=8)(_times)
 
 
 def not_read(text: str) -> str:

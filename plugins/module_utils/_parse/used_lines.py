@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any, Callable, Collection, Sequence
 
 from .._data.pasted_words import HARMLESS, WORDS
@@ -16,6 +17,8 @@ LONGEST: Bound = 1 << 18
 # Of one that is no log and no longer than this it is still known where it begins and ends.
 SPANNED: Bound = 1 << 21
 READINGS: Bound = 300
+# Of a log longer than LONGEST so many lines of one wording are read by every tool.
+ALIKE: Bound = 200
 # Of lines with a word of failure one of each wording is asked of, and no more wordings than these.
 WORDINGS: Bound = 100
 # What tells of the reading; and complaints, which a parser keeps and few checks judge.
@@ -39,6 +42,29 @@ def fails(line: str) -> bool:
 def shape(line: str) -> str:
     """The line's wording: without its numbers."""
     return _NUMBER.sub("#", " ".join(line.split()))
+
+
+def few(lines: Sequence[str]) -> tuple[list[str], Counter[str]]:
+    """Of a long log the first lines of each wording, all that tell of a failure, and NCCL's and the kernel's own.
+
+    Beside them how many of each wording were left out.
+    """
+    seen: Counter[str] = Counter()
+    out: Counter[str] = Counter()
+    own: set[str] = set()
+    may_fail: set[str] = set()
+    kept = []
+    for line in lines:
+        wording = shape(line)
+        seen[wording] += 1
+        if seen[wording] == 1:
+            own.update([wording] if any(head.search(line) for head in OWN.values()) else ())
+            may_fail.update([wording] if _LIKELY(line.casefold()) else ())
+        if seen[wording] <= ALIKE or wording in own or (wording in may_fail and fails(line)):
+            kept.append(line)
+        else:
+            out[wording] += 1
+    return kept, out
 
 
 def of_ours(tool: str, lines: Sequence[str]) -> set[int]:

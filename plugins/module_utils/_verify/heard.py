@@ -64,6 +64,9 @@ _ALSO = {
 # Logs whose lines stand among a program's other lines, NCCL's own too; and how many steps are no accident.
 _STEPS_OF = ("megatron_log", "deepspeed_log", "progress_bar")
 _MANY_STEPS, _MANY_LINES = 3, 3
+_LOGS = {*_STEPS_OF, *_ALSO, "mpi_log"}
+# How JSON and XML begin, which are read whole.
+_DOCUMENT = re.compile(r"\s*(?:[{<]|\[\s*[{\[\"])")
 _NCCL = used_lines.OWN["nccl_log"]
 # A text that a parser stops in is read in two so often; so few of its hosts tell whether any check goes by it.
 _AGAIN: Bound = 20
@@ -80,7 +83,8 @@ _TRACEBACK = "traceback"
 class Heard:
     """``texts``: by host and tool. ``unread``: what is no text of a tool that is known. ``times``: by
     file, of a job's steps; ``settings``: what the job was told. ``failed``: what was read by its form. ``left``: lines
-    that nobody read; ``doubts``: those that tell of a failure, one of each wording."""
+    that nobody read, and ``alike`` more of a long log that are worded like them; ``doubts``: those that tell of a
+    failure, one of each wording."""
 
     texts: dict[str, dict[str, str]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
@@ -88,6 +92,7 @@ class Heard:
     settings: settings.Settings = field(default_factory=settings.Settings)
     failed: list[failures.Failed] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    alike: int = 0
     doubts: list[str] = field(default_factory=list)
 
     def give(self, label: str, data: bytes) -> None:
@@ -112,16 +117,22 @@ class Heard:
             self.unread.append(f"{label}: it is empty")
             return
         told = pieces(layers.undone(text))
+        del text
         # The first stands before every prompt.
         if len(told) > _MOST_PROMPTS + 1:
             self._left_out(label, f"{len(told) - 1:,} prompts, and the first {_MOST_PROMPTS:,}")
-        for typed in told[: _MOST_PROMPTS + 1]:
-            if typed.text.strip():
-                self._piece(label, typed, _AGAIN)
+        del told[_MOST_PROMPTS + 1 :]
+        while told:
+            # Of a long text nothing is kept twice.
+            self._piece(label, told.pop(0), _AGAIN)
 
     def _piece(self, label: str, of: Piece, again: int) -> None:
         """Read a piece as the tool's whose it is, then what of it this tool did not use."""
-        of = replace(of, lines=layers.undone(of.text).splitlines(keepends=True))
+        whole = layers.undone(of.text)
+        if not whole.strip():
+            return
+        lines, out = _few(whole)
+        of = replace(of, lines=lines)
         host, command, piece = of.host, of.tool, of.text
         guessed = dict.fromkeys(
             (*_by_command(command, piece), *_job_before_end(_sure(names.guess(piece), piece, command)))
@@ -136,7 +147,7 @@ class Heard:
             return
         taken = [tool] if tool else []
         of_job = "nccl_log" in guessed
-        for part in prefix.parts(tool, piece) if tool else ():
+        for part in prefix.parts(tool, whole if tool in _STEPS_OF else piece) if tool else ():
             text_of = _devices(tool, part.text) if of_job else ""
             self._put(part.who or host, label, tool, text_of or part.text)
             self._time(part.who or host, label, tool, part.text)
@@ -152,20 +163,20 @@ class Heard:
                 if _speaks(also, part.text):
                     self._put(part.who or host, label, also, part.text)
                     taken.append(also)
-                if not _goes_on(tool, part.text, _last_word(also, part.text)):
+                if not _goes_on(tool, part.text if len(piece) == len(whole) else whole, _last_word(also, part.text)):
                     self._time(part.who or host, label, also, part.text)
         if tool and tool not in OF_JOBS and (steps := _steps_within(piece)):
             taken.append(steps)
-            for part in prefix.parts(steps, piece):
+            for part in prefix.parts(steps, whole):
                 self._put(part.who or host, label, steps, part.text)
                 self._time(part.who or host, label, steps, part.text)
-        if not self._rest(label, of, dict.fromkeys(taken)):
+        if not self._rest(label, of, dict.fromkeys(taken), out):
             self.unread.append(f"{label}: {_why_unread(command, piece)}")
 
-    def _rest(self, label: str, of: Piece, taken: Iterable[str]) -> bool:
+    def _rest(self, label: str, of: Piece, taken: Iterable[str], out: Mapping[str, int]) -> bool:
         """What no tool used: another tool's text, a complaint among others' lines, or told as it is.
 
-        Whether any line is a tool's.
+        ``out``: how many more lines there are of a wording. Whether any line is a tool's.
         """
         piece = of.text
         lines = piece.splitlines(keepends=True)
@@ -194,6 +205,11 @@ class Heard:
         told = {plain[at] for at in failures.frames(plain)} if any(one.form == _TRACEBACK for one in found) else ()
         unread = [line.strip() for line in plain if line.strip() and line not in known and line not in told]
         self.left += unread if read or found else []
+        if out:
+            shapes = {used_lines.shape(lines[at]) for at in left if at not in within}
+            more = [at for at in left if at in within and used_lines.shape(lines[at]) in shapes]
+            self.alike += sum(out.get(wording, 0) for wording in shapes)
+            self.alike += sum(not used_lines.fails(lines[at]) for at in more)
         self.doubts += list({used_lines.shape(line): line for line in unread if used_lines.fails(line)}.values())
         return read or bool(found)
 
@@ -273,6 +289,16 @@ class Heard:
             self.unread.append(line)
 
 
+def _few(text: str) -> tuple[list[str], Mapping[str, int]]:
+    """The lines of a text that all tools read: of a long log few of each wording, and how many more there are."""
+    lines = text.splitlines(keepends=True)
+    if len(text) > used_lines.LONGEST and not _DOCUMENT.match(text):
+        some, out = used_lines.few(lines)
+        if out and _LOGS.issuperset(names.guess("".join(some))):
+            return some, out
+    return lines, {}
+
+
 def _job_before_end(guessed: tuple[str, ...]) -> tuple[str, ...]:
     """How a job ended is told in the midst of its log, however many lines of it there are."""
     others = tuple(tool for tool in guessed if tool != _END)
@@ -289,9 +315,9 @@ def _last_word(tool: str, text: str) -> str:
 
 def _goes_on(tool: str, text: str, mark: str) -> bool:
     """Whether steps follow the last word of a failure: the job was started again."""
-    lines = text.splitlines(keepends=True)
+    lines = text.splitlines(keepends=True) if mark and mark.split()[0] in text else []
     # Parsers see every run of blanks as one.
-    last = [at for at, line in enumerate(lines) if mark in " ".join(line.split())][-1:] if mark else []
+    last = [at for at, line in enumerate(lines) if mark in " ".join(line.split())][-1:]
     after = names.times(tool, "".join(lines[last[0] :])) if last else None
     # The step in which a rank failed may end for the others.
     return after is not None and len({step.step for step in after.steps}) > 1

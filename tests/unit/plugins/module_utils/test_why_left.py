@@ -75,6 +75,42 @@ def test_of_a_long_text_only_lines_of_failure_are_asked_about(monkeypatch: pytes
     assert [line for line in text.splitlines() if line not in told(text, tool="ibdev2netdev")] == ["it failed"]
 
 
+def test_of_a_long_log_few_lines_of_a_wording_are_read_by_every_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(used_lines, "ALIKE", 2)
+    steps = [f"step {number} took 1.{number} s\n" for number in range(5)]
+    others = ["step 7 failed\n", "step 8 failed\n", "step 9 failed\n"]
+    own = [f"node1:{number}:9 [0] NCCL INFO Channel {number}\n" for number in range(4)]
+    kept, out = used_lines.few([*steps, *others, *own, "and so on\n"])
+    assert kept == [*steps[:2], *others, *own, "and so on\n"]
+    assert out == {used_lines.shape(steps[0]): 3}
+
+
+def test_in_a_long_log_every_tool_finds_its_text_and_each_unread_line_counts() -> None:
+    step = (
+        " [2026-04-06 03:02:12] iteration {:8d}/  9000 | consumed samples: 9 | elapsed time per iteration (ms): 500.0 |"
+    )
+    steps = [step.format(number) for number in range(1, 4001)]
+    lines = [line for at, line in enumerate(steps) for line in ([line] if at % 4 else [line, f"saved as {at} of it"])]
+    assert sum(map(len, lines)) > used_lines.LONGEST
+    xid = "[ 9000.123456] NVRM: Xid (PCI:0000:3b:00): 79, pid=0, GPU has fallen off the bus."
+    inner = [xid, "slurmstepd: error: the job was refused"]
+    heard = reader.Heard()
+    heard.take("job.log", "\n".join([*lines[:3000], *inner, *lines[3000:], ""]))
+    (texts,) = heard.texts.values()
+    assert set(texts) == {"megatron_log", "dmesg"}
+    assert len(names.facts("megatron_log", texts["megatron_log"])[0]["iterations"]) == 4000
+    assert sum(line.startswith("saved as") for line in heard.left) + heard.alike == 1000
+    assert [one.words for one in heard.failed] == ["the job was refused"]
+
+
+def test_a_long_document_is_read_whole() -> None:
+    text = json.dumps([{"step": number, "took": 1} for number in range(20000)], indent=1)
+    assert len(text) > used_lines.LONGEST
+    heard = reader.Heard()
+    heard.take("a.json", text)
+    assert heard.alike == 0
+
+
 def test_readings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "mlx5_0 port 1 ==> ib0 (Up)\n" + "so it is\n" * 40 + "mlx5_1 port 1 ==> ib1 (Up)\nand so on\n"
     assert len(told(text, tool="ibdev2netdev")) == 2
