@@ -15,6 +15,8 @@ PLAIN = '"([^"]*)"'
 _UNREAD = " cannot be read: "
 # Beside ibpanic and iberror, these tools print bare sentences; libibnetdisc puts its place first.
 _ERROR = re.compile(r"ibpanic:|\S*:? ?iberror:|Failed to |discover failed|\S{1,80}\.c:[0-9]{1,6}; |Query SA failed")
+# What libibumad and libibmad warn of, among what they tell of their work.
+_FAILS = re.compile(r"fail|can'?t|cannot|unable|error|time[d ]?out|not found|no such|invalid|bad |denied|refused|No SM")
 
 
 class Strange:
@@ -49,8 +51,10 @@ def unread(errors: tuple[str, ...]) -> str:
 
 
 def tool_errors(lines: list[str], *, warnings: bool) -> tuple[str, ...]:
-    """What the tool complained of; ``warnings`` adds ibwarn, which it prints when all is well."""
-    return tuple(line for line in lines if _ERROR.match(line) or (warnings and line and is_warning(line)))
+    """What the tool complained of; ``warnings`` adds ibwarn of a failure, which it prints when all is well."""
+    return tuple(
+        line for line in lines if _ERROR.match(line) or (warnings and is_warning(line) and _FAILS.search(line))
+    )
 
 
 def errors_only(tool: str, lines: list[str], wanted: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from .._data import failure_forms
 from .._data.package_failures import FAILURES
 from .._ground.bound import Bound
 from .._ground.text import printable
-from .used_lines import fails, shape
+from .used_lines import OWN, fails, shape
 
 # Of more lines one of each wording is looked at.
 LINES: Bound = 2000
@@ -42,12 +42,16 @@ _COMPLAINS = re.compile(
     r"|\w{1,40}_\w{1,40}(?:\(\))? failed)\b",
     re.IGNORECASE,
 )
-# The head of a logger that names no program: a date, a rank, and a place in its source.
+# The head of a logger that names no program: a date, a stream, a rank or a process in brackets, and a place in its
+# source; one may follow another. A time of the kernel's is its own.
 _HEAD = re.compile(
     r"\[?\d{4}[/-]\d\d[/-]\d\d[ T][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\]? +|[IWEF]\d{4} [\d:.]+ +\d+ [\w./-]{1,80}:\d+\] "
-    r"|(?P<level>[A-Z]{4,8}) \d\d-\d\d [\d:.,]+ [\w./-]{1,80}:\d+\] |\[\d{1,6}\] +"
-    r"|[\w./-]{1,200}\.(?:c|cc|cpp|cu|h|hpp|go|rs|py):\d{1,6}(?:: +|\] +)"
+    r"|(?P<level>[A-Z]{4,8}) \d\d-\d\d [\d:.,]+ [\w./-]{1,80}:\d+\] "
+    r"|\[(?! *\d{1,8}\.\d+\])(?=[^][]{0,160}\d)[^][]{1,160}\] +"
+    r"|(?:\w{3} \w{3} [ \d]\d [\d:]{8} \d{4})?\[\d{1,6},\d{1,6}\]<std\w{3}>:|std(?:err|out): +"
+    r"|[\w./-]{1,200}\.(?:c|cc|cpp|cu|h|hpp|go|rs|py):\d{1,6}(?:[]:;]? +)"
 )
+_HEADS = 4
 # Who says a line: a program with its process, as syslog has it, or with its host, as MPICH has it; or a program's, a
 # driver's or a script's name before a colon, which is no key of a value.
 _TAGGED = re.compile(r"(?:[\w.,:+-]{1,64} ){0,5}?(?:\S{1,200}/)?\(?([A-Za-z][\w.@-]{1,60})\)?\[\d{1,9}\]: +(.+)")
@@ -58,10 +62,22 @@ _NO_NAME = re.compile(
     r"|message|msg|details?|output|stderr|stdout|exception)s?",
     re.IGNORECASE,
 )
-_MILD = re.compile(r"\W{0,3}(?:warn(?:ing)?|info|notice|note|debug|hint)\b", re.IGNORECASE)
-_SEVERE = re.compile(
-    r"(?:\[ *\d+\.\d+\] )?\W{0,3}(?:err(?:or)?|fatal|crit(?:ical)?)(?:[]*!]\W{0,2}|:\s+)(?=\w)", re.IGNORECASE
+_MILD = re.compile(
+    r"\W{0,3}(?:warn(?:ing)?|info|notice|note|debug|hint)\b|(?-i:(?:\w{1,20} +){0,2}(?:DEBUG|TRACE|INFO) )",
+    re.IGNORECASE,
 )
+_SEVERE = re.compile(
+    r"(?:\[ *\d+\.\d+\] )?\W{0,3}(?:(?:err(?:or)?|fatal|crit(?:ical)?)(?:[]*!]\W{0,2}|:\s+)|(?-i:ERROR|FATAL) )(?=\w)",
+    re.IGNORECASE,
+)
+# A sentence of which the verb is that something failed, or whose last words are the kernel's for an error; and one that
+# a person says.
+_PREDICATE = re.compile(
+    rf"(?i)\bfailed(?:[.:;,!)]|\s*$| (?:with|to|because|after|due|during|while|on|in|for|at)\b)|\[ ?failed ?\]\s*$"
+    rf"|\bcaught signal \d|\bsegmentation fault\b|\bassertion\b.{{1,200}}\bfailed\b|\bbad status \d|\bis down\W*$"
+    rf"|[:;(] ?(?:{_ERRORS})\W{{0,3}}(?:\d+\W?)?$"
+)
+_PERSON = re.compile(r"\b(?:I|[Ww]e|[Mm]y|[Pp]lease|[Ww]hy|[Hh]ow)\b|\?\s*$")
 # What a traceback of Python has beside the exception.
 _FRAME = re.compile(r"\s*File \"[^\"]{1,400}\", line \d+")
 _CHAIN = ("Traceback (most recent call last)", "The above exception was the direct", "During handling of the above")
@@ -147,38 +163,46 @@ def _failed(at: int, line: str, lines: Sequence[str], program: str) -> Failed | 
         tool = (match.expand(form.tool) if match.groups("") else form.tool) or who or program
         shown = printable(" ".join(words.split()), _SHOWN)
         return Failed(form.form, tool, shown, groups.get("of") or "", (at, *under), row)
-    head = _HEAD.match(line)
-    level = (head["level"] or "") if head else ""
+    level = _beheaded(line)[0]
     if follows or _MILD.match(level) or _MILD.match(body) or not fails(body):
         return None
     severe = _SEVERE.match(body)
     words = printable(" ".join(body[severe.end() if severe else 0 :].split()), _SHOWN)
     if who:
         return Failed("unit" if who == "systemd" else "program", who, words, lines=(at,), row=len(_FORMS))
-    return Failed("line", program, words, lines=(at,)) if severe or level or _COMPLAINS.match(body) else None
+    # Of the kernel's own lines its parser says what fails.
+    sentence = not any(own.match(line) for own in OWN.values()) and not _PERSON.search(body)
+    complains = _COMPLAINS.match(body) or (sentence and _PREDICATE.search(body))
+    return Failed("line", program, words, lines=(at,)) if severe or level or complains else None
 
 
 def sayer(line: str) -> tuple[str, str]:
     """Who says a line by its own words, "" where it does not tell, and what is said."""
     tagged = None if _SEVERE.match(line) else _TAGGED.match(line) or _ON_HOST.match(line)
     who, body = (tagged[1], tagged[2]) if tagged else ("", line)
-    body = _headless(body)
+    body = _beheaded(body)[1]
     named = _NAMED.match(body)
     if named is None or _NO_NAME.fullmatch(named[1]):
         return who, body
     # A program that names itself again behind its tag.
-    return who or named[1], body if who and who != named[1] else _headless(named[2])
+    return who or named[1], body if who and who != named[1] else _beheaded(named[2])[1]
 
 
-def _headless(line: str) -> str:
-    head = _HEAD.match(line)
-    return line[head.end() :] if head else line
+def _beheaded(line: str) -> tuple[str, str]:
+    """The level that a logger's head tells, "" where none does, and what stands behind the heads."""
+    level = ""
+    for _head in range(_HEADS):
+        head = _HEAD.match(line)
+        if head is None:
+            break
+        level, line = head["level"] or level, line[head.end() :]
+    return level, line
 
 
 def frames(lines: Sequence[str]) -> set[int]:
     """The numbers of lines that a traceback of Python has beside its exception: they tell where, and not what."""
     found = set()
-    lines = [_headless(line) for line in lines]
+    lines = [_beheaded(line)[1] for line in lines]
     for at, line in enumerate(lines):
         if _FRAME.match(line):
             found.add(at)

@@ -27,6 +27,7 @@ FORMS: Any = (
     {'form': 'package', 'tool': 'dpkg', 'pattern': '(?P<words>trying to overwrite .+ which is also in package (?P<of>\\S+).*)'},
     {'form': 'package', 'tool': 'dpkg', 'pattern': 'dpkg: dependency problems prevent configuration of (?P<of>[^\\s:]+)', 'below': ' is not '},
     {'form': 'package', 'tool': 'dpkg', 'pattern': 'dpkg: error processing (?:package|archive) (?P<of>\\S+)', 'below': '^\\s+\\S'},
+    {'form': 'package', 'tool': 'zypper', 'pattern': '(?P<words>nothing provides .+? needed by the to be installed (?P<of>\\S+).*)'},
     {'form': 'package', 'tool': 'dnf', 'pattern': '(?P<words>nothing provides .+? needed by (?P<of>\\S+).*)'},
     {'form': 'package', 'tool': 'dnf', 'pattern': '(?P<words>package (?P<of>\\S+) .{0,120}?(?:conflicts with|obsoletes) .+)'},
     {'form': 'package', 'tool': 'dnf', 'pattern': '(?:Problem.*: |^\\s+- )(?P<words>(?:package|cannot install|conflicting) .+)'},

@@ -42,7 +42,14 @@ HCA: Any = (
     {'kind': 'failure', 'pattern': 'PCIe Bus Error: severity=Uncorrected \\(Fatal\\)', 'means': 'the PCI Express link of the HCA broke'},
     {
         'kind': 'failure', 'pattern': '\\b((?:mlx[45]_\\w{1,20}|ib_\\w{1,20}|rdma_\\w{1,20})): (disagrees about version of symbol|Unknown symbol)',
-        'means': "RDMA modules of two stacks are mixed: one was built against the other's symbols", 'label': '\\1: \\2',
+        'means': {
+            'says': "RDMA modules of two stacks are mixed: one was built against the other's symbols",
+            'remedy': (
+                "`dkms status` and `modinfo -n MODULE` tell of which stack each is; have one stack's modules for the "
+                'running kernel, then restart it (`/etc/init.d/openibd restart`) or boot the drained host'
+            ),
+        },
+        'label': '\\1: \\2',
     },
     {'kind': 'failure', 'pattern': 'mlx4_core \\S{1,20} (Internal error detected)', 'means': 'the HCA reported an internal error', 'label': '\\1'},
     {

@@ -67,6 +67,13 @@ FAILURES: Any = (
         'following': 'see that the repository is the one that the plan means, or plan anew',
     },
     {
+        'kind': 'version', 'cause': 'what a package needs is in none of the repositories', 'patterns': ('nothing provides',),
+        'following': (
+            'enable the repository that has it (EPEL, CRB, the updates of the kernel), or take a release of the p'
+            'ackage that needs what this host has'
+        ),
+    },
+    {
         'kind': 'dkms', 'cause': 'DKMS could not build a kernel module for a kernel whose headers are installed, so its package stays half done',
         'patterns': ('Bad return status for module build on kernel',),
         'following': (
@@ -87,7 +94,7 @@ FAILURES: Any = (
         'kind': 'conflict', 'cause': 'the packages cannot be installed beside what is there',
         'patterns': (
             'unmet dependencies', 'held broken packages', '(conflicts with|obsoletes) .* provided by', 'problem with installed package',
-            '[Pp]roblem: ', 'conflicting requests', 'Unsatisfied dependencies', 'remove is disabled', 'nothing provides',
+            '[Pp]roblem: ', 'conflicting requests', 'Unsatisfied dependencies', 'remove is disabled',
         ),
         'following': 'see which packages are named, and remove or replace them',
     },

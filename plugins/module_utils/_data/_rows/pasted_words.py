@@ -19,13 +19,14 @@ WORDS: Any = (
     '\\btime(?:d)?[ -]?out\\b',
     '\\b(?:denied|refused|panic|aborted|killed|unreachable|exceeded|undefined symbol|reset by peer)\\b',
     '\\b(?:is|was|has been|got) lost\\b',
+    '\\b(?:state|link|port|interface|device)\\b.{0,30}\\bis down\\W*$|\\bbad status \\d',
     '\\bexit(?:ed)?(?: with)?(?: exit)? (?:code|status)[ :=]{1,8}[1-9]|\\bexited with non-zero status\\b',
     '\\bcrashloopbackoff\\b',
     '\\bsegmentation fault\\b|\\bcaught signal \\d|\\bcore dumped\\b',
     '错误|失败|无法',
 )
 HARMLESS: Any = (
-    '\\b(?:no|0|without|any|zero) (?:\\w{1,40} ){0,2}(?:errors?|failures?)\\b',
+    '\\b(?:no|0|without|any|zero) (?:\\w{1,40} ){0,2}(?:errors?|failures?|failed)\\b',
     '\\b(?:errors?|failures?)\\b[ \\w()]{0,30}[:=|]?\\s*(?:0(?:\\D|$)|\\[\\s*(?:\\]|$))',
     '[:=|]\\s*(?:0|no|none|n/a|disabled|enabled|pass(?:ed)?|not? (?:active|available|pending|supported))\\s*(?:$|[,;|])',
     '^\\s*(?:[\\w./-]{1,60} ){0,4}(?:errors?|failures?)\\s*:?\\s*$',

@@ -92,6 +92,10 @@ TOLD = [
         "nvidia-ctk: symbol lookup error: nvidia-ctk: undefined symbol: nvmlDeviceGetMaxMigDeviceCount\n",
         ("library", "nvidia-ctk", "", "symbol lookup error"),
     ),
+    (
+        "3 Problems:\nProblem: nothing provides 'kernel-uname-r = 6.3' needed by the to be installed nv-kmp-1.x86_64\n",
+        ("package", "zypper", "nv-kmp-1.x86_64", "nothing provides 'kernel-uname-r = 6.3' needed by"),
+    ),
 ]
 FINE = [
     *pasted.HEALTHY.values(),
@@ -130,7 +134,12 @@ def test_who_failed_in_which_words_of_what(text: str, told: tuple[str, str, str,
             "[proxy:0:1@n1.cluster] HYDU_sock (utils/sock.c:7): it broke",
             ("proxy", "HYDU_sock (utils/sock.c:7): it broke"),
         ),
-        ("[n1:1234] it broke", ("", "[n1:1234] it broke")),
+        ("[n1:1234] it broke", ("", "it broke")),
+        ("[n1:7:0:7]   wireup.c:12 it broke", ("", "it broke")),
+        ("Sun Jun  3 10:44:38 2018[1,364]<stderr>:[n1:4 :0] it broke", ("", "it broke")),
+        ("stderr: frob: it broke", ("frob", "it broke")),
+        ("src/frob.c:199; it broke", ("", "it broke")),
+        ("[FAILED] it broke", ("", "[FAILED] it broke")),
         ("Status: failed", ("", "Status: failed")),
         ("error: it broke", ("", "error: it broke")),
         ("A sentence that failed", ("", "A sentence that failed")),
@@ -146,6 +155,41 @@ def test_a_logger_level_marks_a_line_as_a_string_of_its_own_would() -> None:
     assert failures.read(["INFO 02-12 19:57:26 base.py:572] error handling failed"]) == []
     (one,) = failures.read(["fi_mr_reg failed, ret is:-12"])
     assert one.words == "fi_mr_reg failed, ret is:-12"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Building rpms failed; see /var/cache/akmods/x.failed.log for details",
+        "Building and installing nvidia-kmod [FAILED]",
+        "Assertion `status == UCS_OK' failed",
+        "Caught signal 11 (Segmentation fault: address not mapped to object at address (nil))",
+        "ERROR collect_ports_data: device mlx5_0 port 1 is not valid (port is used by SM)",
+        "umad (DR path slid 0; dlid 0; 0,1 Attr 0x11:0) bad status 110; Connection timed out",
+        "connect to 192.0.2.1:8124: Connection refused",
+        "Port number 1 state is Down",
+    ],
+)
+def test_a_sentence_that_says_that_something_failed_needs_no_row(line: str) -> None:
+    for head in ("", "[n1:7:0:7]   frob.c:12 "):
+        (one,) = failures.read([head + line])
+        assert (one.form, one.tool, one.words) == ("line", "", line.removeprefix("ERROR "))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "I rebooted, and then it failed.",
+        "Why has it failed?",
+        "[n1:7:0] mlx5.c:735  UCX  DEBUG ibv_alloc_dm(dev=mlx5_2) failed: Invalid argument",
+        "Hint: some modules failed to build.",
+        "Tests run: 12, 0 failed",
+        "restart on failure: no",
+        "the link of this page is down below",
+    ],
+)
+def test_what_a_person_or_a_mild_level_says_is_nobody_s_failure(line: str) -> None:
+    assert failures.read([line]) == []
 
 
 def test_what_stands_between_a_table_s_rules_is_not_open_mpi_s() -> None:
@@ -210,9 +254,9 @@ def test_of_many_lines_one_of_each_wording_is_looked_at(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(failures, "LINES", 2)
-    text = pasted.HEALTHY["lsmod"] + "something failed\nwhat failed\n" * 3 + "Couldn't allocate MR\n"
+    text = pasted.HEALTHY["lsmod"] + "I saw that something failed\nwhy it failed\n" * 3 + "Couldn't allocate MR\n"
     status, said = pasted.answer_to(capsys, tmp_path, text)
-    assert (status, "perftest" in said, "something failed" in said) == (3, False, True), said
+    assert (status, "perftest" in said, "why it failed" in said) == (3, False, True), said
     monkeypatch.setattr(failures, "LINES", 3)
     assert pasted.answer_to(capsys, tmp_path, text)[0] == 2
 

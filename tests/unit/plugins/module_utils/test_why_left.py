@@ -256,19 +256,19 @@ def test_the_same_tool_s_second_output_is_another_host_s(tmp_path: Path, capsys:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "status", "line"),
     [
-        "[1700000000.123456] ERROR the application server caught fire\n[1700000001.123456] ERROR disk sda is gone\n",
-        "[    0.123456] ERROR the application server caught fire\n[    0.123457] ERROR disk /dev/sda is gone\n" * 2,
-        "Whatever failed in my script\n",
+        ("[1700000000.123456] ERROR the application caught fire\n", 2, "the application caught fire"),
+        ("[    0.123456] ERROR disk /dev/sda is gone\n" * 2, 2, "disk /dev/sda is gone"),
+        ("Whatever failed in my script\n", 3, "Whatever failed in my script"),
     ],
 )
 def test_a_text_of_no_tool_is_read_as_none_and_its_failing_line_is_told(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    text: str, status: int, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, said = pasted.answer_to(capsys, tmp_path, text)
-    assert (status, "nothing is wrong" in said, "read " in said) == (3, False, False), said
-    assert text.splitlines()[0] in said
+    answer, said = pasted.answer_to(capsys, tmp_path, text)
+    assert (answer, "nothing is wrong" in said, "read " in said) == (status, False, False), said
+    assert line in said
 
 
 def test_what_is_marked_as_an_error_is_one_of_no_tool_s(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
