@@ -48,10 +48,12 @@ _HEAD = re.compile(
     r"\[?\d{4}[/-]\d\d[/-]\d\d[ T][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\]? +|[IWEF]\d{4} [\d:.]+ +\d+ [\w./-]{1,80}:\d+\] "
     r"|(?P<level>[A-Z]{4,8}) \d\d-\d\d [\d:.,]+ [\w./-]{1,80}:\d+\] "
     r"|\[(?! *\d{1,8}\.\d+\])(?=[^][]{0,160}\d)[^][]{1,160}\] +"
-    r"|(?:\w{3} \w{3} [ \d]\d [\d:]{8} \d{4})?\[\d{1,6},\d{1,6}\]<std\w{3}>:|std(?:err|out): +"
+    r"|(?:\w{3} \w{3} [ \d]\d [\d:]{8} \d{4})?\[\d{1,6},\d{1,6}\]<std\w{3}>:|std(?:err|out): +|[\d:]{8}(?:[.,]\d+)? +"
     r"|[\w./-]{1,200}\.(?:c|cc|cpp|cu|h|hpp|go|rs|py):\d{1,6}(?:[]:;]? +)"
 )
 _HEADS = 4
+# What speaks in dnf's words, or stands before it.
+_AS_DNF = ("yum", "zypper", "microdnf", "tdnf", "rpm-ostree")
 # Who says a line: a program with its process, as syslog has it, or with its host, as MPICH has it; or a program's, a
 # driver's or a script's name before a colon, which is no key of a value.
 _TAGGED = re.compile(r"(?:[\w.,:+-]{1,64} ){0,5}?(?:\S{1,200}/)?\(?([A-Za-z][\w.@-]{1,60})\)?\[\d{1,9}\]: +(.+)")
@@ -74,8 +76,8 @@ _SEVERE = re.compile(
 # a person says.
 _PREDICATE = re.compile(
     rf"(?i)\bfailed(?:[.:;,!)]|\s*$| (?:with|to|because|after|due|during|while|on|in|for|at)\b)|\[ ?failed ?\]\s*$"
-    rf"|\bcaught signal \d|\bsegmentation fault\b|\bassertion\b.{{1,200}}\bfailed\b|\bbad status \d|\bis down\W*$"
-    rf"|[:;(] ?(?:{_ERRORS})\W{{0,3}}(?:\d+\W?)?$"
+    rf"|\bcaught signal \d|\bsegmentation fault\b|\bassertion\b.{{1,200}}\bfailed\b|\bbad status \d|\bdoes not exist\b"
+    rf"|\bis down\W*$|[:;(] ?(?:{_ERRORS})\W{{0,3}}(?:\d+\W?)?$"
 )
 _PERSON = re.compile(r"\b(?:I|[Ww]e|[Mm]y|[Pp]lease|[Ww]hy|[Hh]ow)\b|\?\s*$")
 # What a traceback of Python has beside the exception.
@@ -161,6 +163,7 @@ def _failed(at: int, line: str, lines: Sequence[str], program: str) -> Failed | 
         words = " ".join([groups.get("words") or "", *(lines[number].strip() for number in under)]).strip()
         words = innermost(words or line.strip()) if form.nested else _TAIL.sub("", words or line.strip())
         tool = (match.expand(form.tool) if match.groups("") else form.tool) or who or program
+        tool = program if tool == "dnf" and program in _AS_DNF else tool
         shown = printable(" ".join(words.split()), _SHOWN)
         return Failed(form.form, tool, shown, groups.get("of") or "", (at, *under), row)
     level = _beheaded(line)[0]

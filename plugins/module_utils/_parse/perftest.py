@@ -24,6 +24,8 @@ _QUIET = re.compile(r"---|Conflicting CPU frequency|WARNING|Warning")
 _WAITS = "* Waiting for client"
 _NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,9})?"
 _ROW = re.compile(rf"[0-9]{{1,12}}(?: +{_NUMBER}){{3,12}}")
+# Lines are flat here. Other benchmarks call theirs #repetitions.
+_TABLE = "#bytes #iterations "
 _COLUMN = re.compile(r"(?:99(?:\.9)?% |BW |tps )?\S+")
 _FIELD = re.compile(r"(Device|Link type|Transport type|Mtu|GID index|Connection type) *: ?(\S+)")
 # MB in older releases and MiB in newer ones are both 2**20 bytes, as their own help says.
@@ -70,7 +72,7 @@ class Perftest:
 def parse(text: str) -> Perftest:
     """The client's results; ParseError for a text without a table, naming the last complaint."""
     lines = flat_lines(text)
-    head = [number for number, line in enumerate(lines) if line.startswith("#bytes ")]
+    head = [number for number, line in enumerate(lines) if line.startswith(_TABLE)]
     # A server says that it waits, so that two tables are of the two ends of one run.
     both = len(head) == 2 and any(line.startswith(_WAITS) for line in lines) and lines[head[0]] == lines[head[1]]
     if len(head) != 1 and not both:
@@ -107,7 +109,7 @@ def lost(text: str) -> bool:
     status = [int(found.group(1)) for found in map(_STATUS.search, lines) if found is not None]
     if status:
         return status[0] in _TRANSPORT
-    heads = [number for number, line in enumerate(lines) if line.startswith("#bytes ")]
+    heads = [number for number, line in enumerate(lines) if line.startswith(_TABLE)]
     return len(heads) == 1 and not any(line and not _QUIET.match(line) for line in lines[heads[0] + 1 :])
 
 

@@ -379,9 +379,17 @@ def _sure(guessed: Iterable[str], text: str, command: str) -> tuple[str, ...]:
     """Those of whose facts some are there, or whom a check goes by: a bare complaint may be anybody's, and is no other
     tool's than that of the command."""
     weight = {tool: names.weight(tool, prefix.parts(tool, text)[0].text) for tool in guessed}
+    # A log's form alone is anybody's.
+    weight = {tool: facts for tool, facts in weight.items() if tool == command or not _form_alone(tool, text)}
     # What several tools complain of in the same words is none of theirs alone.
     alone = not command and sum(not facts for facts in weight.values()) == 1
     return tuple(tool for tool, facts in weight.items() if facts or (alone and gone_by(tool, text)[0]))
+
+
+def _form_alone(tool: str, text: str) -> bool:
+    """Whether it is a log of which nothing is gone by, and no line of which is this tool's own."""
+    log = tool.endswith("_log") and tool not in OF_JOBS and tool not in used_lines.OWN
+    return log and not gone_by(tool, text)[0]
 
 
 def _complains(line: str, command: str) -> str:

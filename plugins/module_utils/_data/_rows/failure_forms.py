@@ -36,8 +36,8 @@ FORMS: Any = (
     {
         'form': 'package', 'tool': 'rpm',
         'pattern': (
-            '^\\s*(?P<words>(?:file \\S+ from install of (?P<of>\\S+) conflicts with file from package|package \\S+ .'
-            '{0,90}is already installed).*)'
+            '^\\s*(?P<words>(?:file \\S+ (?:from install of (?P<of>\\S+) )?conflicts (?:with file from package|betwe'
+            'en attempted installs of)|package \\S+ .{0,90}is already installed).*)'
         ),
     },
     {'form': 'package', 'tool': 'apt', 'pattern': '^\\s*(?:E|Err:\\d+): (?P<words>.+)'},
@@ -90,7 +90,7 @@ FORMS: Any = (
         'form': 'launcher', 'tool': '\\1',
         'pattern': '(?:^|\\] )(P[MR][IR][XTE2]{1,2}|ORTE|pml_ucx)[\\w.:]*(?: ERROR|_ERROR_LOG|\\d* +Error): (?P<words>.+)',
     },
-    {'form': 'launcher', 'tool': 'MPICH', 'pattern': '^Abort\\(\\d+\\) on node \\d+[^:]{0,80}: (?P<words>.+)'},
+    {'form': 'launcher', 'tool': 'MPICH or Intel MPI', 'pattern': '^Abort\\(\\d+\\) on node \\d+[^:]{0,80}: (?P<words>.+)'},
     {'form': 'unit', 'tool': 'systemd', 'pattern': '^\\s*(?P<words>Active: failed .+?)(?: since |$)'},
     {
         'form': 'unit', 'tool': 'systemd',
@@ -122,15 +122,14 @@ FORMS: Any = (
     {'form': 'program', 'tool': 'libfabric', 'pattern': '^libfabric:\\d+:.{0,80}?(?:warn|error)\\S{0,20}\\s*(?P<words>.*(?:fail|error|unable).*)'},
     {'form': 'program', 'tool': 'infiniband-diags', 'pattern': '(?P<words>(?:ibpanic|iberror): .+)'},
     {'form': 'program', 'tool': 'infiniband-diags', 'pattern': 'ibwarn: \\[\\d+\\] (?P<words>\\w{1,40}: .{0,80}(?:failed|No SM/SA).*)'},
-    {'form': 'program', 'tool': 'ibv_*_pingpong', 'pattern': "^(?P<words>Couldn't (?:read|write|connect to) remote (?:address|QP).*)"},
     {'form': 'program', 'tool': 'perftest', 'pattern': "^ {0,8}(?P<words>Failed to modify QP \\d.*|Unable to Connect the HCA's through the link.*)"},
     {
         'form': 'program', 'tool': '',
         'pattern': "^ {0,8}(?P<words>(?:Couldn't|Unable to|[Ff]ailed to) \\w+ (?:remote |IB |the HCA|CQ|QP|MR|AH|PD|context).*)",
     },
     {'form': 'program', 'tool': 'ibstatus', 'pattern': 'Fatal error: +(?P<words>device .*)'},
-    {'form': 'program', 'tool': 'CUDA', 'pattern': '(?P<words>Error \\d{1,3}: [a-z].{5,120}?)(?: \\(Triggered|$)'},
-    {'form': 'program', 'tool': 'MFT', 'pattern': '(?:^|[\\s\\]:])-E- (?P<words>.+)'},
+    {'form': 'program', 'tool': 'CUDA', 'pattern': '(?P<words>Error \\d{1,3}: [a-z].{5,120}?) \\(Triggered'},
+    {'form': 'program', 'tool': '', 'pattern': '(?:^|[\\s\\]:])-E- (?P<words>.+)'},
     {
         'form': 'line', 'tool': '\\1',
         'pattern': '(?:([\\w.-]{2,40})(?:\\[\\d+\\])?: )?.{0,60}level="?(?i:error|fatal)"? .*?(?:msg|error)="(?P<words>.+?)"(?:$| )', 'nested': True,

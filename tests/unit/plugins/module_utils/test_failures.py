@@ -139,6 +139,7 @@ def test_who_failed_in_which_words_of_what(text: str, told: tuple[str, str, str,
         ("Sun Jun  3 10:44:38 2018[1,364]<stderr>:[n1:4 :0] it broke", ("", "it broke")),
         ("stderr: frob: it broke", ("frob", "it broke")),
         ("src/frob.c:199; it broke", ("", "it broke")),
+        ("22:08:14 frob: it broke", ("frob", "it broke")),
         ("[FAILED] it broke", ("", "[FAILED] it broke")),
         ("Status: failed", ("", "Status: failed")),
         ("error: it broke", ("", "error: it broke")),
@@ -168,6 +169,7 @@ def test_a_logger_level_marks_a_line_as_a_string_of_its_own_would() -> None:
         "umad (DR path slid 0; dlid 0; 0,1 Attr 0x11:0) bad status 110; Connection timed out",
         "connect to 192.0.2.1:8124: Connection refused",
         "Port number 1 state is Down",
+        "Directory .git does not exist",
     ],
 )
 def test_a_sentence_that_says_that_something_failed_needs_no_row(line: str) -> None:
@@ -190,6 +192,11 @@ def test_a_sentence_that_says_that_something_failed_needs_no_row(line: str) -> N
 )
 def test_what_a_person_or_a_mild_level_says_is_nobody_s_failure(line: str) -> None:
     assert failures.read([line]) == []
+
+
+def test_whoever_was_typed_says_what_it_says_in_dnf_s_words() -> None:
+    line = "  - nothing provides dkms >= 3.1.8 needed by kmod-nvidia-1.2.noarch from cuda-rhel9"
+    assert [failures.read([line], program)[0].tool for program in ("", "dkms", "yum")] == ["dnf", "dnf", "yum"]
 
 
 def test_what_stands_between_a_table_s_rules_is_not_open_mpi_s() -> None:

@@ -101,7 +101,7 @@ def test_why_the_output_of_a_known_command_is_unread() -> None:
     ("text", "tool"),
     [
         (" Failed to modify QP 306 to RTR\n Unable to Connect the HCA's through the link\n", "perftest"),
-        ("client read: No space left on device\nCouldn't read remote address\n", "ibv_*_pingpong"),
+        ("client read: No space left on device\nCouldn't read remote address\n", ""),
         ("Failed to open device\n", "libibverbs"),
     ],
 )

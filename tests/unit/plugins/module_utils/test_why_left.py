@@ -271,6 +271,20 @@ def test_a_text_of_no_tool_is_read_as_none_and_its_failing_line_is_told(
     assert line in said
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[2024-03-20 20:31:29,210] [INFO] [launch.py:315:handler] Killing subprocess 33\n[2024-03-20] [INFO] done\n",
+        "#bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n     0         1000         0.05   0.06  0.05\n",
+    ],
+)
+def test_a_form_that_others_have_too_names_no_tool(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, said = pasted.answer_to(capsys, tmp_path, text)
+    assert (status, "read " in said) == (3, False), said
+
+
 def test_what_is_marked_as_an_error_is_one_of_no_tool_s(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, said = pasted.answer_to(capsys, tmp_path, "Error: whatever went wrong in my script\n")
     assert (status, "read " in said) == (2, False), said
@@ -286,7 +300,7 @@ def test_what_is_marked_as_an_error_is_one_of_no_tool_s(tmp_path: Path, capsys: 
         ("2026-03-01T10:00:00.1+00:00 n1 frobd[9]: frobd: error: node n1 refused\n" * 2, "frobd"),
         ("[91169.52] [ERROR]Cannot reach it - error: [XORG] (EE) ended\n", "a program"),
         ("frob_init(): No such device\n", "frob_init"),
-        ("I0907 09:51:27.066132 2912728 utils.go:749] Run(): -E- Failed to open the device\n", "MFT"),
+        ("I0907 09:51:27.066132 2912728 utils.go:749] Run(): -E- Failed to open the device\n", "a program"),
         ("[2026-08-23T15:24:51.390] gres/gpu: _merge: Could not find a record\n", "gres/gpu"),
         (f"{'-' * 74}\nWARNING: There was an error initializing it.\n\n  Local host: n1\n{'-' * 74}\n", "Open MPI"),
         ("[n1:14791:0:14791] ib_mlx5_log.c:139  Remote QP on mlx5_0:1/IB (synd 0x14 vend 0x89 hw_synd 0/0)\n", "UCX"),
