@@ -17,7 +17,7 @@ WORDS: Any = (
     '\\bno (?:\\w{1,40} ){1,3}(?:was |were )?(?:found|able to)\\b',
     "\\b(?:mismatch|don't match|does not match|conflicts (?:with|between))\\b",
     '\\btime(?:d)?[ -]?out\\b',
-    '\\b(?:denied|refused|panic|aborted|killed|unreachable|exceeded|undefined symbol|reset by peer)\\b',
+    '\\b(?:denied|refused|rejected|panic|aborted|killed|unreachable|exceeded|undefined symbol|reset by peer)\\b',
     '\\b(?:is|was|has been|got) lost\\b',
     '\\b(?:state|link|port|interface|device)\\b.{0,30}\\bis down\\W*$|\\bbad status \\d',
     '\\bexit(?:ed)?(?: with)?(?: exit)? (?:code|status)[ :=]{1,8}[1-9]|\\bexited with non-zero status\\b',
