@@ -69,15 +69,16 @@ _MILD = re.compile(
     re.IGNORECASE,
 )
 _SEVERE = re.compile(
-    r"(?:\[ *\d+\.\d+\] )?\W{0,3}(?:(?:err(?:or)?|fatal|crit(?:ical)?)(?:[]*!]\W{0,2}|:\s+)|(?-i:ERROR|FATAL) )(?=\w)",
+    r"(?:\[ *\d+\.\d+\] )?\W{0,5}"
+    r"(?:(?:err(?:or)?|fatal|crit(?:ical)?)(?:[]*!]\W{0,2}|:\s+)|(?-i:ERR|ERROR|FATAL) )(?=\w)",
     re.IGNORECASE,
 )
 # A sentence of which the verb is that something failed, or whose last words are the kernel's for an error; and one that
 # a person says.
 _PREDICATE = re.compile(
     rf"(?i)\bfailed(?:[.:;,!)]|\s*$| (?:with|to|because|after|due|during|while|on|in|for|at)\b)|\[ ?failed ?\]\s*$"
-    rf"|\bcaught signal \d|\bsegmentation fault\b|\bassertion\b.{{1,200}}\bfailed\b|\bbad status \d|\bdoes not exist\b"
-    rf"|\bis down\W*$|[:;(] ?(?:{_ERRORS})\W{{0,3}}(?:\d+\W?)?$"
+    rf"|\bcaught signal \d|\bsegmentation fault\b|\bassertion\b.{{1,200}}\bfailed\b"
+    rf"|\b(?:bad|failed) status \d|\bdoes not exist\b|\bis down\W*$|[:;(] ?(?:{_ERRORS})\W{{0,3}}(?:\d+\W?)?$"
 )
 _PERSON = re.compile(r"\b(?:I|[Ww]e|[Mm]y|[Pp]lease|[Ww]hy|[Hh]ow)\b|\?\s*$")
 # What a traceback of Python has beside the exception.

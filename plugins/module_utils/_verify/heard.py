@@ -19,6 +19,7 @@ from .._ground import check as model
 from .._ground.bound import Bound
 from .._ground.text import ParseError, printable
 from .._parse import failures, flight_recorder, layers, names, nccl_settings, prefix, used_lines
+from .._parse._kernel_drivers import HARMLESS
 from .._parse._times import Times
 from .._slow import settings
 from . import slow
@@ -191,6 +192,8 @@ class Heard:
             within.update(range(min(mine, default=0), max(mine, default=0)))
         every = [at for at, line in enumerate(lines) if at not in used and line.strip() and not is_frame(line)]
         left = self._others(label, of, lines, every, faulty, within)
+        if "dmesg" in faulty:
+            self.doubts += list(_nobody_s(piece, [lines[at] for at in sorted(used.difference(left))]))
         read = bool(taken) or len(left) < len(every)
         # Between a tool's own lines stand its heads and rules, and whatever it says besides.
         rest = "".join(lines[at] for at in left if at not in within or used_lines.fails(lines[at]))
@@ -384,6 +387,19 @@ def _sure(guessed: Iterable[str], text: str, command: str) -> tuple[str, ...]:
     # What several tools complain of in the same words is none of theirs alone.
     alone = not command and sum(not facts for facts in weight.values()) == 1
     return tuple(tool for tool, facts in weight.items() if facts or (alone and gone_by(tool, text)[0]))
+
+
+def _nobody_s(text: str, lines: Iterable[str]) -> Iterable[str]:
+    """Of an excerpt of the kernel's log, lines of failures of which its parser tells nothing, nor that they do no harm.
+
+    A whole log has such lines of devices that no job needs; who pastes a few has chosen them.
+    """
+    failing = {used_lines.shape(line): line for line in lines if used_lines.fails(line)}
+    if names.facts("dmesg", text)[0].get("beginning_lost") is not False:
+        for line in list(failing.values())[: used_lines.WORDINGS]:
+            told = names.weight("dmesg", line) or HARMLESS.search(line)
+            if names.KERNEL.match(line) and not told:
+                yield line.strip()
 
 
 def _form_alone(tool: str, text: str) -> bool:

@@ -40,11 +40,11 @@ MESSAGES: Any = (
     {
         'id': 'connect_failed', 'kind': 'error',
         'pattern': (
-            '[Cc]onnect to (?P<peer>[^\\s<]{1,120}).{0,160}(?:refused|timed out|No route to host|exceeded (?:error'
-            ' )?retry count|Software caused connection abort|Network is unreachable)|(?:socketStartConnect|socket'
-            'PollConnect) .{0,200}(?:refused|timed out|No route to host|exceeded (?:error )?retry count|Software '
-            'caused connection abort|Network is unreachable)|socket(?:Start|Poll)Connect: exceeded (?:retries|tim'
-            'eouts)|Call to connect (?:failed|timeout) ?: '
+            '[Cc]onnect to (?P<peer>[^\\s<]{1,120})<.{0,160}(?:refused|timed out|No route to host|exceeded (?:erro'
+            'r )?retry count|Software caused connection abort|Network is unreachable)|(?:socketStartConnect|socke'
+            'tPollConnect) .{0,200}(?:refused|timed out|No route to host|exceeded (?:error )?retry count|Software'
+            ' caused connection abort|Network is unreachable)|socket(?:Start|Poll)Connect: exceeded (?:retries|ti'
+            'meouts)|Call to connect (?:failed|timeout) ?: '
         ),
         'versions': 'all; reworded at 2.4, 2.10, 2.16, 2.24 and 2.27', 'means': 'a TCP connection to another rank did not come about',
         'cause': 'a firewall, an interface of containers or a VPN was chosen, or the other rank is gone',

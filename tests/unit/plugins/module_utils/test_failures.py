@@ -170,6 +170,7 @@ def test_a_logger_level_marks_a_line_as_a_string_of_its_own_would() -> None:
         "connect to 192.0.2.1:8124: Connection refused",
         "Port number 1 state is Down",
         "Directory .git does not exist",
+        "Completion with error at client Failed status 12: wr_id 0 scnt=128, ccnt=0",
     ],
 )
 def test_a_sentence_that_says_that_something_failed_needs_no_row(line: str) -> None:

@@ -271,6 +271,17 @@ def test_a_text_of_no_tool_is_read_as_none_and_its_failing_line_is_told(
     assert line in said
 
 
+def test_who_pastes_a_few_lines_of_the_kernel_s_log_has_chosen_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = "[21852.777689] eth9: hw csum failure\n"
+    excerpt = f"{line}[21852.779948] skb len=180 headroom=98\n"
+    status, said = pasted.answer_to(capsys, tmp_path, excerpt)
+    assert (status, f"nobody here knows the line '{line.strip()}'" in said) == (3, True), said
+    whole = f"[    0.000000] Linux version 6.8.0-88-generic (x@y)\n[    0.000000] Command line: quiet\n{excerpt}"
+    assert pasted.answer_to(capsys, tmp_path, whole)[0] == 0
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -283,6 +294,15 @@ def test_a_form_that_others_have_too_names_no_tool(
 ) -> None:
     status, said = pasted.answer_to(capsys, tmp_path, text)
     assert (status, "read " in said) == (3, False), said
+
+
+def test_a_connection_that_another_program_was_refused_is_not_nccl_s(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, said = pasted.answer_to(
+        capsys, tmp_path, "[ERROR] could not connect to ssh://192.0.2.9:22 - Connection refused\n"
+    )
+    assert (status, "nccl" in said) == (2, False), said
 
 
 def test_what_is_marked_as_an_error_is_one_of_no_tool_s(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
