@@ -49,6 +49,7 @@ def commands(files: Sequence[str]) -> Iterator[list[str]]:
     if ansible:
         yield ["ansible-lint", *ansible]
     yield [sys.executable, "-m", "tools.generate", "--check"]
+    yield [sys.executable, "-m", "tools.budget"]
 
 
 def main() -> int:
