@@ -12,7 +12,7 @@ from typing import Iterator, Sequence
 from .._data import failure_forms
 from .._data.package_failures import FAILURES
 from .._ground.bound import Bound
-from .._ground.text import printable
+from .._ground.text import few, printable
 from .used_lines import OWN, fails, shape
 
 # Of more lines one of each wording is looked at.
@@ -45,13 +45,15 @@ _COMPLAINS = re.compile(
 # The head of a logger that names no program: a date, a stream, a rank or a process in brackets, and a place in its
 # source; one may follow another. A time of the kernel's is its own.
 _HEAD = re.compile(
-    r"\[?\d{4}[/-]\d\d[/-]\d\d[ T][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\]? +|[IWEF]\d{4} [\d:.]+ +\d+ [\w./-]{1,80}:\d+\] "
-    r"|(?P<level>[A-Z]{4,8}) \d\d-\d\d [\d:.,]+ [\w./-]{1,80}:\d+\] "
+    r"\[?\d{4}[/-]\d\d[/-]\d\d[ T][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\]? +|\d{4} [A-Z][a-z]{2} [ \d]\d [\d:.]+ \S+ "
+    r"|[IWEF]\d{4} [\d:.]+ +\d+ [\w./-]{1,80}:\d+\] |(?P<level>[A-Z]{4,8}) \d\d-\d\d [\d:.,]+ [\w./-]{1,80}:\d+\] "
     r"|\[(?! *\d{1,8}\.\d+\])(?=[^][]{0,160}\d)[^][]{1,160}\] +"
     r"|(?:\w{3} \w{3} [ \d]\d [\d:]{8} \d{4})?\[\d{1,6},\d{1,6}\]<std\w{3}>:|std(?:err|out): +|[\d:]{8}(?:[.,]\d+)? +"
     r"|[\w./-]{1,200}\.(?:c|cc|cpp|cu|h|hpp|go|rs|py):\d{1,6}(?:[]:;]? +)"
 )
 _HEADS = 4
+# What these say of themselves comes behind what they say of others.
+_LAUNCHERS = ("srun", "sbatch", "slurmstepd", "mpirun", "mpiexec", "prterun", "orted")
 # What speaks in dnf's words, or stands before it.
 _AS_DNF = ("yum", "zypper", "microdnf", "tdnf", "rpm-ostree")
 # Who says a line: a program with its process, as syslog has it, or with its host, as MPICH has it; or a program's, a
@@ -164,7 +166,7 @@ def _failed(at: int, line: str, lines: Sequence[str], program: str) -> Failed | 
         words = " ".join([groups.get("words") or "", *(lines[number].strip() for number in under)]).strip()
         words = innermost(words or line.strip()) if form.nested else _TAIL.sub("", words or line.strip())
         tool = (match.expand(form.tool) if match.groups("") else form.tool) or who or program
-        tool = program if tool == "dnf" and program in _AS_DNF else tool
+        tool = program if tool == groups.get("of") or (tool == "dnf" and program in _AS_DNF) else tool
         shown = printable(" ".join(words.split()), _SHOWN)
         return Failed(form.form, tool, shown, groups.get("of") or "", (at, *under), row)
     level = _beheaded(line)[0]
@@ -173,7 +175,8 @@ def _failed(at: int, line: str, lines: Sequence[str], program: str) -> Failed | 
     severe = _SEVERE.match(body)
     words = printable(" ".join(body[severe.end() if severe else 0 :].split()), _SHOWN)
     if who:
-        return Failed("unit" if who == "systemd" else "program", who, words, lines=(at,), row=len(_FORMS))
+        of = "unit" if who == "systemd" else _LAUNCHER if who in _LAUNCHERS else "program"
+        return Failed(of, who, words, lines=(at,), row=len(_FORMS))
     # Of the kernel's own lines its parser says what fails.
     sentence = not any(own.match(line) for own in OWN.values()) and not _PERSON.search(body)
     complains = _COMPLAINS.match(body) or (sentence and _PREDICATE.search(body))
@@ -230,12 +233,13 @@ def _under(at: int, lines: Sequence[str], below: re.Pattern[str]) -> list[int]:
 
 
 def _built(lines: Sequence[str]) -> Iterator[str]:
-    """The module and the kernel that a build was of."""
+    """The module and the kernel that a build was of, and of several how many more."""
     for kind, patterns in _OF.items():
-        told = (match[1] for pattern in patterns for line in lines if (match := pattern.search(line)))
-        for name in told:
-            yield name if kind == "module" else f"{kind} {name}"
-            break
+        for pattern in patterns:
+            told = dict.fromkeys(match[1] for line in lines if (match := pattern.search(line)))
+            if told:
+                yield f"{'' if kind == 'module' else f'{kind} '}{few(tuple(told), 1)}"
+                break
 
 
 def innermost(words: str) -> str:

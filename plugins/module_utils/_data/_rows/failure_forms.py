@@ -32,6 +32,7 @@ FORMS: Any = (
     {'form': 'package', 'tool': 'dnf', 'pattern': '(?P<words>package (?P<of>\\S+) .{0,120}?(?:conflicts with|obsoletes) .+)'},
     {'form': 'package', 'tool': 'dnf', 'pattern': '(?:Problem.*: |^\\s+- )(?P<words>(?:package|cannot install|conflicting) .+)'},
     {'form': 'package', 'tool': 'yum', 'pattern': '(?:Error: )?Package: (?P<of>\\S+) \\(', 'below': '^\\s{4,}\\S'},
+    {'form': 'package', 'tool': 'yum', 'pattern': 'Processing Conflict: (?P<of>\\S+) (?P<words>conflicts .+)'},
     {'form': 'package', 'tool': 'rpm', 'pattern': '^error: (?P<words>Failed dependencies:)', 'below': '^\\s+\\S.* is needed by '},
     {
         'form': 'package', 'tool': 'rpm',
@@ -118,6 +119,7 @@ FORMS: Any = (
             'ROR|FATAL)\\W{1,3}(?P<words>\\w.+)'
         ),
     },
+    {'form': 'program', 'tool': 'PSM2', 'pattern': "^[\\w-]{1,60}\\.\\d{2,8}(?P<words>(?:PSM2|hf[ip]_?\\w*:?) .{0,60}(?:fail|can't|unable|error).*)"},
     {'form': 'program', 'tool': 'opensm', 'pattern': '-> (?P<words>\\w{1,60}: ERR [0-9A-F]{4}: .+)'},
     {'form': 'program', 'tool': 'libfabric', 'pattern': '^libfabric:\\d+:.{0,80}?(?:warn|error)\\S{0,20}\\s*(?P<words>.*(?:fail|error|unable).*)'},
     {'form': 'program', 'tool': 'infiniband-diags', 'pattern': '(?P<words>(?:ibpanic|iberror): .+)'},

@@ -15,7 +15,7 @@ WORDS: Any = (
     '\\bno such\\b|\\bdo(?:es)? not exist\\b',
     '\\binvalid (?:value|argument|option|parameter|configuration|credential|state|license|format)s?\\b|\\bis invalid\\b',
     '\\bno (?:\\w{1,40} ){1,3}(?:was |were )?(?:found|able to)\\b',
-    "\\b(?:mismatch|don't match|does not match|conflicts (?:with|between))\\b",
+    "\\b(?:mismatch|don't match|does not match|conflicts (?:with|between)|(?:are in|processing) conflict)\\b",
     '\\btime(?:d)?[ -]?out\\b',
     '\\b(?:denied|refused|rejected|panic|aborted|killed|unreachable|exceeded|undefined symbol|reset by peer)\\b',
     '\\b(?:is|was|has been|got) lost\\b',

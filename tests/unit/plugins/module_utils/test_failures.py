@@ -96,6 +96,21 @@ TOLD = [
         "3 Problems:\nProblem: nothing provides 'kernel-uname-r = 6.3' needed by the to be installed nv-kmp-1.x86_64\n",
         ("package", "zypper", "nv-kmp-1.x86_64", "nothing provides 'kernel-uname-r = 6.3' needed by"),
     ),
+    (
+        "--> Processing Conflict: 3:nv-branch-440-1.el7.x86_64 conflicts nvidia-driver > 440\n",
+        ("package", "yum", "3:nv-branch-440-1.el7.x86_64", "conflicts nvidia-driver > 440"),
+    ),
+    (
+        "".join(
+            f"Error! Bad return status for module build on kernel: 6.1\nConsult /var/lib/dkms/{name}/1/build/make.log\n"
+            for name in ("e1000e", "igb", "ixgbe")
+        ),
+        ("build", "dkms", "e1000e/1 and 2 more, kernel 6.1", "Bad return status for module build on kernel: 6.1"),
+    ),
+    (
+        "srun: Job step aborted: Waiting up to 32 seconds.\nn1.304088hfi_userinit: assign_context failed: busy\n",
+        ("program", "PSM2", "", "hfi_userinit: assign_context failed: busy"),
+    ),
 ]
 FINE = [
     *pasted.HEALTHY.values(),

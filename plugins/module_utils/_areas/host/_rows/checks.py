@@ -163,7 +163,7 @@ CHECKS: Any = {
             'g of it was disabled or removed, and no check knows more of the message. It counts in the first 15 m'
             'inutes after the boot and for a day; a later line that says that it is over ends it.'
         ),
-        'causes': ('what the driver says: a module of another build, a device without memory or interrupts, a lost link',),
+        'causes': ('what the driver says, as it stands: no row knows the message',),
         'remedy': "read `dmesg -x` around it, and the driver's own state; load the driver anew or boot the drained host", 'looks_at': ('dmesg',),
     },
     'host.dmesg.drivers_warnings': {
