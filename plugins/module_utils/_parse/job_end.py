@@ -45,6 +45,8 @@ _FOLLOWS = re.compile(
     r"DistBackendError|DistNetworkError|ChildFailedError|NCCL|ncclRemoteError|[Cc]onnection (?:reset|closed|refused)"
     r"|Broken pipe|Socket Timeout|Terminated|SIGTERM|exit code 0\b|signal:? 15\b|KeyboardInterrupt"
 )
+# Where srun gives a step up, it ends the tasks itself.
+_STOPPED, _KILLED = "srun: Job step aborted: ", "Killed"
 _NUMBER = re.compile(r"\d{1,7}")
 
 
@@ -62,13 +64,15 @@ def parse(text: str) -> JobEnd:
     lines = flat_lines(text)
     found: list[End] = []
     roots: list[tuple[str, End]] = []
+    stopped = False
     for at, line in enumerate(lines):
+        stopped |= _STOPPED in line
         if _WATCHDOG in line:
             break
         if _ROOT in line and (root := _root(line, lines[at + 1 : at + _FIELDS])) is not None:
             roots.append(root)
             found.append(root[1])
-        elif (end := _end(line)) is not None:
+        elif (end := _end(line)) is not None and not (stopped and end.what == _KILLED):
             found.append(end)
     if not found:
         raise no_facts(_TOOL, lines, "no line tells that a rank or task failed")

@@ -404,6 +404,12 @@ def _nobody_s(text: str, lines: Iterable[str]) -> Iterable[str]:
 
 def _form_alone(tool: str, text: str) -> bool:
     """Whether it is a log of which nothing is gone by, and no line of which is this tool's own."""
+    if tool == "dmesg" and not any(map(names.KERNEL.match, text.splitlines())):
+        # By the beginning of a driver's line alone.
+        told = names.facts(tool, text)[0]
+        return bool(told.get("unexplained")) and not any(
+            told.get(name) for name in _ALSO[tool] if name != "unexplained"
+        )
     log = tool.endswith("_log") and tool not in OF_JOBS and tool not in used_lines.OWN
     return log and not gone_by(tool, text)[0]
 

@@ -99,6 +99,7 @@ FORMS: Any = (
     },
     {'form': 'unit', 'tool': 'systemd', 'pattern': 'Job for (?P<of>\\S+) (?P<words>(?:failed|timed out|canceled).*)'},
     {'form': 'program', 'tool': 'UCX', 'pattern': '\\bUCX {1,4}(?:ERROR|(?:FATAL|Fatal):?) (?P<words>.+)'},
+    {'form': 'program', 'tool': 'UCX', 'pattern': '\\bUCX {1,4}WARN +(?P<words>.*\\bfail.*)'},
     {
         'form': 'program', 'tool': 'UCX',
         'pattern': '\\b\\w{0,9}(?:ib|rc|dc|ud)_?\\w{0,20}\\.c:\\d+ +(?P<words>(?:Transport|Remote|Local)\\b.{0,80}(?:exceeded|rror|\\(synd 0x).*)',

@@ -99,3 +99,11 @@ def test_a_rank_that_two_tell_of_is_one_with_its_host() -> None:
 def test_what_follows_from_another_failure_is_none_of_its_own(line: str) -> None:
     with pytest.raises(ParseError):
         job_end.parse(f"{line}\n")
+
+
+def test_tasks_that_srun_ends_itself_failed_by_nothing_of_their_own() -> None:
+    killed = "srun: error: n1: task 7: Killed\n"
+    (end,) = job_end.parse(killed).ends
+    assert (end.rank, end.what) == ("7", "Killed")
+    with pytest.raises(ParseError):
+        job_end.parse(f"srun: Job step aborted: Waiting up to 32 seconds for job step to finish.\n{killed}")

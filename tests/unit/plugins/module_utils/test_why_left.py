@@ -296,6 +296,13 @@ def test_a_form_that_others_have_too_names_no_tool(
     assert (status, "read " in said) == (3, False), said
 
 
+def test_a_driver_s_name_alone_makes_no_line_the_kernel_s(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "[W agent.cpp:916] RPC agent for 3 met an error on the socket: Connection reset by peer (from tensorpipe)\n"
+    status, said = pasted.answer_to(capsys, tmp_path, text)
+    assert ("dmesg" in said, "Connection reset by peer" in said) == (False, True), said
+    assert status > 1
+
+
 def test_a_connection_that_another_program_was_refused_is_not_nccl_s(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
