@@ -132,6 +132,7 @@ FORMS: Any = (
     },
     {'form': 'program', 'tool': 'ibstatus', 'pattern': 'Fatal error: +(?P<words>device .*)'},
     {'form': 'program', 'tool': 'CUDA', 'pattern': '(?P<words>Error \\d{1,3}: [a-z].{5,120}?) \\(Triggered'},
+    {'form': 'program', 'tool': 'CUDA', 'pattern': '(?i:cuda).{0,200}\\b(?P<words>Error \\d{1,3}: [a-z].{5,120})$'},
     {'form': 'program', 'tool': '', 'pattern': '(?:^|[\\s\\]:])-E- (?P<words>.+)'},
     {
         'form': 'line', 'tool': '\\1',

@@ -108,6 +108,10 @@ TOLD = [
         ("build", "dkms", "e1000e/1 and 2 more, kernel 6.1", "Bad return status for module build on kernel: 6.1"),
     ),
     (
+        "UserWarning: cudaGetDeviceCount() failed. Error 802: system not yet initialized\n",
+        ("program", "CUDA", "", "Error 802: system not yet initialized"),
+    ),
+    (
         "srun: Job step aborted: Waiting up to 32 seconds.\nn1.304088hfi_userinit: assign_context failed: busy\n",
         ("program", "PSM2", "", "hfi_userinit: assign_context failed: busy"),
     ),
