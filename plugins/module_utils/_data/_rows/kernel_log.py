@@ -46,7 +46,7 @@ HCA: Any = (
             'says': "RDMA modules of two stacks are mixed: one was built against the other's symbols",
             'remedy': (
                 "`dkms status` and `modinfo -n MODULE` tell of which stack each is; have one stack's modules for the "
-                'running kernel, then restart it (`/etc/init.d/openibd restart`) or boot the drained host'
+                'running kernel; on the drained host restart it (`/etc/init.d/openibd restart`), or boot the host'
             ),
         },
         'label': '\\1: \\2',
