@@ -54,7 +54,7 @@ def cost(argv: list[str]) -> tuple[float, int]:
     child = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _pid, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
-    return used.ru_utime + used.ru_stime, used.ru_maxrss // 1000
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 // 10**6
 
 
 def main() -> None:
