@@ -345,7 +345,7 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
     for number, path in enumerate(files, 1):
         data = _bytes(path, parser)
         if len(data) >= _LONG_BYTES:
-            print(f"ibready: reads {path}, {len(data) >> 20} MiB, {number} of {len(files)}", file=sys.stderr)
+            print(f"ibready: reads {escaped(path)}, {len(data) >> 20} MiB, {number} of {len(files)}", file=sys.stderr)
         heard.give(path, data)
         del data
     hosts = why.judged(heard, expect)

@@ -44,7 +44,7 @@ def shape(line: str) -> str:
     return _NUMBER.sub("#", " ".join(line.split()))
 
 
-def few(lines: Sequence[str]) -> tuple[list[str], Counter[str]]:
+def thinned(lines: Sequence[str]) -> tuple[list[str], Counter[str]]:
     """Of a long log the first lines of each wording, all that tell of a failure, and NCCL's and the kernel's own.
 
     Beside them how many of each wording were left out.

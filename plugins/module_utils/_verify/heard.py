@@ -132,7 +132,7 @@ class Heard:
         whole = layers.undone(of.text)
         if not whole.strip():
             return
-        lines, out = _few(whole)
+        lines, out = _thinned(whole)
         of = replace(of, lines=lines)
         host, command, piece = of.host, of.tool, of.text
         guessed = dict.fromkeys(
@@ -292,12 +292,13 @@ class Heard:
             self.unread.append(line)
 
 
-def _few(text: str) -> tuple[list[str], Mapping[str, int]]:
+def _thinned(text: str) -> tuple[list[str], Mapping[str, int]]:
     """The lines of a text that all tools read: of a long log few of each wording, and how many more there are."""
     lines = text.splitlines(keepends=True)
     if len(text) > used_lines.LONGEST and not _DOCUMENT.match(text):
-        some, out = used_lines.few(lines)
-        if out and _LOGS.issuperset(names.guess("".join(some))):
+        some, out = used_lines.thinned(lines)
+        # Other tools' texts may be none of theirs with lines left out.
+        if out and _LOGS.issuperset(names.guess("".join(some)) or names.guess(text)):
             return some, out
     return lines, {}
 
@@ -407,9 +408,7 @@ def _form_alone(tool: str, text: str) -> bool:
     if tool == "dmesg" and not any(map(names.KERNEL.match, text.splitlines())):
         # By the beginning of a driver's line alone.
         told = names.facts(tool, text)[0]
-        return bool(told.get("unexplained")) and not any(
-            told.get(name) for name in _ALSO[tool] if name != "unexplained"
-        )
+        return [name for name in _ALSO[tool] if told.get(name)] == ["unexplained"]
     log = tool.endswith("_log") and tool not in OF_JOBS and tool not in used_lines.OWN
     return log and not gone_by(tool, text)[0]
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._agent import program
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import names, used_lines
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import heard as reader
 from tests import cases
@@ -80,7 +81,7 @@ def test_of_a_long_log_few_lines_of_a_wording_are_read_by_every_tool(monkeypatch
     steps = [f"step {number} took 1.{number} s\n" for number in range(5)]
     others = ["step 7 failed\n", "step 8 failed\n", "step 9 failed\n"]
     own = [f"node1:{number}:9 [0] NCCL INFO Channel {number}\n" for number in range(4)]
-    kept, out = used_lines.few([*steps, *others, *own, "and so on\n"])
+    kept, out = used_lines.thinned([*steps, *others, *own, "and so on\n"])
     assert kept == [*steps[:2], *others, *own, "and so on\n"]
     assert out == {used_lines.shape(steps[0]): 3}
 
@@ -101,6 +102,29 @@ def test_in_a_long_log_every_tool_finds_its_text_and_each_unread_line_counts() -
     assert len(names.facts("megatron_log", texts["megatron_log"])[0]["iterations"]) == 4000
     assert sum(line.startswith("saved as") for line in heard.left) + heard.alike == 1000
     assert [one.words for one in heard.failed] == ["the job was refused"]
+
+
+@pytest.mark.parametrize("sample", sorted(path.name for path in SAMPLES.glob("*.txt")))
+def test_a_long_text_of_a_tool_is_read_as_one_of_which_nothing_is_left_out(
+    sample: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(used_lines, "LONGEST", 10)
+    told = []
+    for alike in (10**9, 1):
+        monkeypatch.setattr(used_lines, "ALIKE", alike)
+        heard = reader.Heard()
+        heard.take("a", (SAMPLES / sample).read_text())
+        told.append({name for texts in heard.texts.values() for name in texts})
+    assert told[0] == told[1]
+
+
+def test_a_long_file_is_named_while_it_is_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for most, named in ((10**9, False), (10, True)):
+        monkeypatch.setattr(program, "_LONG_BYTES", most)
+        _status, said = pasted.answer_to(capsys, tmp_path, pasted.HEALTHY["ibstat"])
+        assert ("1 of 1" in said) == named, said
 
 
 def test_a_long_document_is_read_whole() -> None:
