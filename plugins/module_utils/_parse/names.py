@@ -203,7 +203,9 @@ def read(name: str, text: str) -> Read:
     except ParseError as exc:
         return Read(_nothing(module, text, exc), exc)
     wrong = module.wrong(parsed) if hasattr(module, "wrong") else ()
-    return Read(told, None, wrong, times(name, text) if hasattr(module, "times") else None)
+    if not hasattr(module, "times"):
+        return Read(told, None, wrong)
+    return Read(told, None, wrong, times(name, text) if len(text) > _SIZES[1] else module.times(parsed))
 
 
 def _parsed(module: ModuleType, text: str) -> Any:
