@@ -21,12 +21,7 @@ AT_LEAST = ("net/core/rmem_max", "net/core/wmem_max", "net/core/netdev_max_backl
 # Only the strict filter (1) drops what comes back by another rail; source: kernel ip-sysctl.
 LOOSE = {"net/ipv4/conf/all/rp_filter": ("0", "2"), "net/ipv4/conf/default/rp_filter": ("0", "2")}
 
-MODULE_FOLDERS = (
-    "/etc/modules-load.d",
-    "/run/modules-load.d",
-    "/usr/local/lib/modules-load.d",
-    "/usr/lib/modules-load.d",
-)
+MODULE_FOLDERS = tuple(f"{root}/modules-load.d" for root in ("/etc", "/run", "/usr/local/lib", "/usr/lib"))
 ETC_MODULES = "/etc/modules"
 # Loaded by udev and rdma-load-modules@.service as soon as an RDMA device shows itself.
 RDMA_MODULES = "/etc/rdma/modules"

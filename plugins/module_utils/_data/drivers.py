@@ -13,13 +13,7 @@ FALLEN_OFF = 15
 USABLE = (0, INFOROM_CORRUPTED, FALLEN_OFF)
 # Values, in lower case, of a property that the driver no longer shows, or the GPU does not have.
 DEPRECATED = "requested functionality has been deprecated"
-NONE_SUCH = (
-    "n/a",
-    "[n/a]",
-    "not supported",
-    "[not supported]",
-    DEPRECATED,
-)
+NONE_SUCH = ("n/a", "[n/a]", "not supported", "[not supported]", DEPRECATED)
 # What holds the clocks back through no wish of anybody, and how a report calls it.
 SLOWED_BY = {
     "hw_thermal_slowdown": "too hot (hardware thermal slowdown)",

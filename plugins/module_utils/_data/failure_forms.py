@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._ground.table import load
+from .._ground.text import UNSAID
 from ._rows import failure_forms as rows
 
 
@@ -21,7 +22,8 @@ class Form:
 
 @dataclass(frozen=True)
 class Cause:
-    """``proof``, ``other``: words of this form that it tells, and that it must not."""
+    """``means``: what the words themselves show. ``causes``: what is known to lead to it, and not shown by them.
+    ``proof``, ``other``: words of this form that it tells, and that it must not."""
 
     form: str
     tool: str
@@ -30,6 +32,11 @@ class Cause:
     remedy: str
     proof: str
     other: str
+    causes: str = ""
+
+    @property
+    def told(self) -> str:
+        return f"{self.means}; {UNSAID}{self.causes}" if self.causes else self.means
 
 
 ORDER: tuple[str, ...] = rows.ORDER

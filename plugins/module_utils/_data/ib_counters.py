@@ -57,7 +57,5 @@ COUNTERS: tuple[Counter, ...] = load(Counter, rows.COUNTERS)
 QUERIED = {name: counter for counter in COUNTERS for name in counter.names}
 
 # What mlxlink shows: errors left after correction, and errors before it.
-RESIDUAL_BER = 1e-12
-RESIDUAL_SOURCE = "InfiniBand specification: less than one bit error in 1e12 (confirmed)"
-RAW_BER = 1e-5
-RAW_SOURCE = "field practice: links lose packets from about here on (recalled)"
+RESIDUAL_BER = 1e-12  # InfiniBand specification: less than one bit error in 1e12 (confirmed)
+RAW_BER = 1e-5  # Field practice: links lose packets from about here on (recalled).

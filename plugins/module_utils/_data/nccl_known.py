@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._ground.text import UNSAID
+
 ERROR = "error"  # ends the job
 LOSS = "loss"  # NCCL goes on without a way that it might have had
 REFUSED = "refused"  # NCCL goes on without what a setting asks for
@@ -21,7 +23,6 @@ WORDS = "words in NCCL's binaries 2.18 and 2.32"
 FIELD = "logs of public issue threads"
 CONFIRMED = "confirmed"
 MEDIUM = "medium"
-RECALLED = "recalled"
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Known:
     the line begins that says so, "" for any. ``loud``: a warning alone counts, for NCCL goes on
     where it says so at INFO, or never does. ``anywhere``: programs that report NCCL's last error
     print it without NCCL's prefix, within a line of theirs; nccl_sure has what is read so at its beginning.
+    ``shown``: the words themselves show the cause; without it they only fit it.
     """
 
     id: str
@@ -47,3 +49,8 @@ class Known:
     anywhere: bool = False
     place: str = ""
     loud: bool = False
+    shown: bool = False
+
+    @property
+    def why(self) -> str:
+        return self.cause if self.shown else UNSAID + self.cause

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._ground.table import load
+from .._ground.text import UNSAID
 from ._rows import nccl_log as rows
 from .nccl_known import AGAIN, CONFIRMED, CONSEQUENCE, ERROR, KINDS, LOSS, NOTE, REFUSED, UNREAD, Known
 from .nccl_log_host import HOST
@@ -26,6 +27,7 @@ __all__ = [
     "SURE_FACTS",
     "TCP_PROVIDERS",
     "UNREAD",
+    "UNSAID",
     "WARNED",
     "Known",
 ]

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from .._ground.table import load
 from ._rows import nccl_names as rows
 
-# The newest release of which the names are known, and the newest whose source is.
+# The newest release of which the names are known; the newest whose source is, is 2.30.7.
 NEWEST_LIBRARY = (2, 32, 3)
-NEWEST_SOURCE = (2, 30, 7)
 
 NEVER_READ: dict[str, str] = rows.NEVER_READ
 GUIDE_ONLY: dict[str, str] = rows.GUIDE_ONLY

@@ -51,7 +51,6 @@ REPLAYS_TIMES = 10
 # What an HCA should ask for in one read. Source: NVIDIA NIC configuration operator, "Configuration
 # details" (MaxReadReq 4096, set at run time). Confidence: confirmed.
 HCA_READ_REQUEST = 4096
-READ_REQUEST_SOURCE = "NVIDIA NIC configuration operator"
 
 # Access Control Services, control register. Any of the first four makes a switch send what one of
 # its ports has for another up to the root complex, or refuse it. Source: PCI Express Base

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Iterable, Sequence
 
 from .catalog import entry
+from .text import UNSAID
 
 PASS = "pass"
 FAIL = "fail"
@@ -207,5 +208,5 @@ def sentence(check: Check) -> str:
         if check.expected:
             text += f", expected {check.expected} ({check.expected_from})"
         if check.cause:
-            text += f"; likely cause: {check.cause}"
+            text += f"; {check.cause if UNSAID in check.cause else f'likely cause: {check.cause}'}"
     return f"{text}; next: {check.remedy}" if check.remedy else text

@@ -6,6 +6,9 @@ from __future__ import annotations
 import re
 from typing import Any, Mapping, Sequence
 
+# How a cause begins that nothing shows to be the one.
+UNSAID = "what was read does not say why; known causes: "
+
 _LINE_SHOWN = 120
 _DIGITS = 20
 

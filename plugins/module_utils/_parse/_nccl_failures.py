@@ -78,7 +78,7 @@ def _known(text: str, level: str, place: str, cut: bool) -> Failure | None:
             hca = named.pop("hca", None) or ""
             peer = next((end for end in named.values() if end), "")
             shown = printable(text)
-            return Failure(code, known.kind, known.means, known.cause, known.remedy, shown, peer=peer, hca=hca)
+            return Failure(code, known.kind, known.means, known.why, known.remedy, shown, peer=peer, hca=hca)
     return None
 
 
@@ -155,7 +155,7 @@ def _completion(line: Line, found: re.Match[str]) -> Failure:
         code,
         known.kind if known else data.ERROR,
         means,
-        known.cause if known else "not known",
+        data.UNSAID + known.cause if known else "not known",
         known.remedy if known else data.COMPLETIONS[20].remedy,
         printable(line.text),
         status=status,
@@ -181,7 +181,7 @@ def _modify_qp(line: Line) -> Failure | None:
         f"modify_qp_{known.code if known else 'failed'}",
         data.ERROR,
         data.MODIFY_QP_MEANS,
-        known.cause if known else f"the kernel says: {printable(said)}",
+        data.UNSAID + known.cause if known else f"the kernel says: {printable(said)}",
         data.MODIFY_QP_REMEDY,
         printable(line.text),
     )

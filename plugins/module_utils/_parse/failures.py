@@ -106,14 +106,14 @@ class Failed:
         """In one line: the words, what they mean where that is known, and the next step."""
         who = f"{self.tool or 'a program'}{f' ({self.of})' if self.of else ''} says '{self.words}'"
         means, remedy = meaning(self.form, self.tool, self.words)
-        return f"{who}; likely cause: {means}; next: {remedy}" if means else who
+        return f"{who}; it means: {means}; next: {remedy}" if means else who
 
 
 def meaning(form: str, tool: str, words: str) -> tuple[str, str]:
     """What a failure means and the next step, by the rows of its form and tool; empty where no row knows it."""
     for cause, pattern in _CAUSES:
         if cause.form == form and cause.tool in ("", tool) and pattern.search(words):
-            return cause.means, cause.remedy
+            return cause.told, cause.remedy
     for failure in FAILURES if form == "package" else ():
         if re.search("|".join(failure.patterns), words):
             return failure.cause, failure.following.replace("{held}", "NAMES")

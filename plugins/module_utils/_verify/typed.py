@@ -15,10 +15,15 @@ _PROMPT = re.compile(rf" {{0,8}}(?:\([\w.-]{{1,60}}\) )?{_WHO}?[#$](?: ?(?P<word
 _ARG = r"(?:-{1,2}[\w=,.:/-]{1,80}|[\w./:=-]{0,60}[\d/_=:-][\w./:=-]{0,60}|show)"
 _BARE = re.compile(rf"[\w./-]{{2,120}} [\w./:=-]{{1,80}}(?: {_ARG}){{0,8}}")
 _BARE_SECOND = re.compile(r"-{1,2}\w|nvlink\b|topo\b|status\b|diag\b|health\b|show\b|link\b")
+# What a shell prints of each command with `set -x`. A patch has such lines as well.
+_TRACED = re.compile(r" {0,4}\+{1,8} (?P<words>\S.{0,400})")
+_PATCH = re.compile(r"@@ -\d|[+-]{3} [ab]/")
 # What Markdown and HTML put around a text, and terminals before it.
 _FRAME = re.compile(r" {0,8}(?:(?:`{3,}|~{3,})[\w+-]{0,20}|</?(?:pre|code|details|summary|br)\s?/?>){1,3}\s*")
 _LAUNCHERS = ("sudo", "time", "timeout", "watch", "ibsim-run")
-_SHOWS = frozenset(("cat", "tail", "head", "less", "more", "grep", "journalctl", "logs", "exec", "ssh"))
+_SHOWS = frozenset(
+    ("echo", "printf", "cat", "tail", "head", "less", "more", "grep", "journalctl", "logs", "exec", "ssh")
+)
 _TOOLS: dict[tuple[str, ...], str] = {
     **{command.argv: name for name, command in COMMANDS.items()},
     ("lspci",): "lspci",
@@ -38,22 +43,8 @@ _TOOLS: dict[tuple[str, ...], str] = {
 }
 _FIRST = {words[0] for words in _TOOLS}
 # With these a prompt without a user's name is one.
-_TYPED = _FIRST | {
-    "sudo",
-    "ssh",
-    "cat",
-    "grep",
-    "nvidia-smi",
-    "journalctl",
-    "mpirun",
-    "srun",
-    "kubectl",
-    "pdsh",
-    "clush",
-    "fi_info",
-    "ibportstate",
-    "smpquery",
-}
+_TYPED = _FIRST | {"sudo", "ssh", "cat", "grep", "nvidia-smi", "journalctl", "mpirun", "srun", "kubectl", "pdsh"}
+_TYPED |= {"clush", "fi_info", "ibportstate", "smpquery"}
 
 
 @dataclass
@@ -93,8 +84,14 @@ class Piece:
 def pieces(text: str) -> list[Piece]:
     """The text by the commands that somebody typed in it."""
     found = [Piece()]
-    for line in text.splitlines(keepends=True):
+    every = text.splitlines(keepends=True)
+    traced = sum(map(bool, map(_TRACED.match, every))) > 1 and not any(_PATCH.match(line) for line in every)
+    for line in every:
         flat = line.rstrip()
+        trace = _TRACED.fullmatch(flat) if traced else None
+        if trace is not None:
+            found.append(Piece(found[-1].host, trace["words"]))
+            continue
         typed = _PROMPT.fullmatch(flat)
         if typed is not None and (typed.group("user") or _is_tool(typed.group("words"))):
             found.append(Piece(typed.group("host") or "", typed.group("words") or ""))

@@ -18,7 +18,7 @@ from .._evidence.sources import COMMANDS
 from .._expect.expectations import Expectations
 from .._ground import check as model
 from .._ground.check import Check
-from .._ground.text import printable
+from .._ground.text import UNSAID, printable
 from .._parse import names, nccl_settings
 from .._slow.kinds import COMMUNICATION_BOUND
 from . import slow
@@ -155,8 +155,17 @@ def _as_pasted(check: Check) -> Check:
     return replace(check, subject=re.sub(rf"^{SYSTEM_FILE}", "the settings", check.subject))
 
 
+def _claimed(check: Check) -> Check:
+    """The catalog's causes are all that it knows: which of them it is, no text says."""
+    known = CATALOG[check.id].causes
+    if check.result != model.FAIL or check.cause != known[0]:
+        return check
+    return replace(check, cause=f"{UNSAID}{'; '.join(known)}")
+
+
 def _host(name: str, texts: dict[str, str], expect: Expectations, beside: Sequence[Pasted]) -> Host:
-    checks = (*map(_as_pasted, verify(evidence(texts, name, beside), expect, AREAS).checks), *_of_settings(texts))
+    found = verify(evidence(texts, name, beside), expect, AREAS).checks
+    checks = (*(_as_pasted(_claimed(check)) for check in found), *_of_settings(texts))
     bad = folded(model.trouble([check for check in checks if check.result == model.FAIL]))
     open_ = tuple(_open(checks, texts))
     read = {tool: names.read(tool, text) for tool, text in texts.items()}

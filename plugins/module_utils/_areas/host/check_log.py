@@ -129,7 +129,7 @@ def _drivers(check: str, lines: Sequence[Unexplained], log: Dmesg) -> list[Check
         observed = texts[0]
         if len(texts) > 1:
             observed = f"{len(texts)} lines, first: {texts[0]}; last: {texts[-1]}"
-        checks.append(failed(check, driver, observed, _NONE, CAPABILITY))
+        checks.append(failed(check, driver, observed, _NONE, CAPABILITY, cause="no row knows more than its own words"))
     return checks or [_silence(check, log)]
 
 

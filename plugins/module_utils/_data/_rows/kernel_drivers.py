@@ -30,9 +30,14 @@ DRIVERS: Any = (
     {'name': 'mana', 'pattern': 'mana\\b', 'source': 'drivers/net/ethernet/microsoft/mana'},
     {'name': 'IPoIB', 'pattern': 'ib\\w{0,15}\\d(?:\\.\\w{4})?: |ipoib', 'source': 'drivers/infiniband/ulp/ipoib'},
     {
-        'name': 'NVIDIA', 'pattern': 'NVRM\\b|nvidia(?:[-_](?:uvm|modeset|drm|nvlink|nvswitch\\d{0,3}|peermem|fs|caps))?[: ]|nv_peer_mem|gdrdrv',
-        'source': 'NVIDIA/open-gpu-kernel-modules: kernel-open', 'loud': True,
+        'name': 'NVIDIA',
+        'pattern': (
+            'NVRM\\b|nvidia(?:[-_](?:uvm|modeset|drm|nvlink|nvswitch\\d{0,3}|peermem|fs|caps))?[: ]|nv_peer_mem|gdr'
+            'drv|\\[drm:\\w+ \\[nvidia_drm'
+        ),
+        'loud': True, 'source': 'NVIDIA/open-gpu-kernel-modules: kernel-open',
     },
+    {'name': 'amdgpu', 'pattern': 'amdgpu\\b|\\[drm:\\w{1,60} \\[amdgpu\\]\\]', 'source': 'drivers/gpu/drm/amd'},
     {
         'name': 'bonding', 'pattern': '[\\w.-]{1,15}: \\(slave \\w{1,16}\\): link status definitely down\\b',
         'source': 'drivers/net/bonding/bond_main.c', 'least': 6,

@@ -96,21 +96,22 @@ MESSAGES: Any = (
         ),
         'versions': '2.4 and later, in several wordings', 'means': 'two ranks of a host could not share memory',
         'cause': "/dev/shm is full or small (a container has 64 MiB unless told otherwise), left over from a job, or not the job's to write",
-        'remedy': '`df -h /dev/shm` where the job runs; --shm-size or --ipc=host for a container; remove old nccl-* files',
         'source': 'logs of public issue threads', 'confidence': 'confirmed', 'anywhere': True,
+        'remedy': '`df -h /dev/shm` where the job runs; --shm-size or --ipc=host for a container, rm old nccl-* files',
     },
     {
         'id': 'shm_failed', 'kind': 'error', 'pattern': 'No space left on device', 'versions': '2.8 and later, in several wordings',
         'means': 'two ranks of a host could not share memory',
         'cause': "/dev/shm is full or small (a container has 64 MiB unless told otherwise), left over from a job, or not the job's to write",
-        'remedy': '`df -h /dev/shm` where the job runs; --shm-size or --ipc=host for a container; remove old nccl-* files',
+        'remedy': '`df -h /dev/shm` where the job runs; --shm-size or --ipc=host for a container, rm old nccl-* files',
         'source': 'logs of public issue threads', 'confidence': 'confirmed',
     },
     {
         'id': 'shm_failed', 'kind': 'error', 'pattern': 'Call to \\w{1,30} failed', 'versions': '2.8 and later',
-        'means': 'two ranks of a host could not share memory', 'cause': '/dev/shm is full or small, or what the other rank made there is gone',
-        'remedy': '`df -h /dev/shm` where the job runs; --shm-size or --ipc=host for a container; remove old nccl-* files',
-        'source': 'logs of public issue threads', 'confidence': 'confirmed', 'place': 'misc/shmutils',
+        'means': 'two ranks of a host could not share memory',
+        'remedy': '`df -h /dev/shm` where the job runs; --shm-size or --ipc=host for a container, rm old nccl-* files',
+        'cause': '/dev/shm is full or small, or what the other rank made there is gone', 'source': 'logs of public issue threads',
+        'confidence': 'confirmed', 'place': 'misc/shmutils',
     },
     {
         'id': 'duplicate_gpu', 'kind': 'error', 'pattern': 'Duplicate GPU detected', 'versions': '2.4 and later',
@@ -146,8 +147,7 @@ MESSAGES: Any = (
             "(?:(?:Cuda|HIP) failure:? (?:\\d{1,5} )?'|Test (?:CUDA|HIP) failure \\S{1,100}:\\d{1,7} '|terminated wi"
             'th exception: CUDA error: )(?:out of memory)|Failed to CUDA (?:calloc|malloc|host alloc)\\b'
         ),
-        'versions': 'all', 'means': 'a call to CUDA failed',
-        'cause': 'GPU memory is full: the program takes all of it, or a process of an earlier job still holds some',
+        'versions': 'all', 'means': 'GPU memory is full', 'cause': 'the program takes all of it, or a process of an earlier job still holds some',
         'remedy': '`nvidia-smi` on that host, and end what is left over; leave NCCL room beside the program',
         'source': 'logs of public issue threads', 'confidence': 'confirmed', 'anywhere': True,
     },
@@ -157,8 +157,8 @@ MESSAGES: Any = (
             "(?:(?:Cuda|HIP) failure:? (?:\\d{1,5} )?'|Test (?:CUDA|HIP) failure \\S{1,100}:\\d{1,7} '|terminated wi"
             'th exception: CUDA error: )(?:system not yet initialized)'
         ),
-        'versions': 'all', 'means': 'a call to CUDA failed',
-        'cause': 'NVSwitches join the GPUs, and the fabric manager does not run, or has not come so far (CUDA error 802)',
+        'versions': 'all', 'means': 'NVSwitches join the GPUs, and they are not set up (CUDA error 802)',
+        'cause': 'the fabric manager does not run, or has not come so far',
         'remedy': "start nvidia-fabricmanager, of the driver's own release; then the nvlink checks", 'source': 'logs of public issue threads',
         'confidence': 'confirmed', 'anywhere': True,
     },
@@ -169,7 +169,8 @@ MESSAGES: Any = (
             'th exception: CUDA error: )(?:no kernel image is available|device kernel image is invalid|named symb'
             'ol not found|invalid device function)'
         ),
-        'versions': 'all', 'means': 'a call to CUDA failed', 'cause': 'this build of NCCL, or of the program, has no code for this GPU',
+        'versions': 'all', 'means': 'a call to CUDA failed', 'shown': True,
+        'cause': 'this build of NCCL, or of the program, has no code for this GPU',
         'remedy': "a build for this GPU's architecture; compare `nvidia-smi --query-gpu=compute_cap` with the build's list",
         'source': 'logs of public issue threads', 'confidence': 'confirmed', 'anywhere': True,
     },
@@ -179,8 +180,7 @@ MESSAGES: Any = (
             "(?:(?:Cuda|HIP) failure:? (?:\\d{1,5} )?'|Test (?:CUDA|HIP) failure \\S{1,100}:\\d{1,7} '|terminated wi"
             'th exception: CUDA error: )(?:invalid device ordinal)'
         ),
-        'versions': 'all', 'means': 'a call to CUDA failed',
-        'cause': 'the process asks for a GPU that it does not have: more ranks than GPUs, or CUDA_VISIBLE_DEVICES',
+        'versions': 'all', 'means': 'the process asks for a GPU that it does not have', 'cause': 'more ranks than GPUs, or CUDA_VISIBLE_DEVICES',
         'remedy': 'as many ranks on a host as it has GPUs; compare LOCAL_RANK and CUDA_VISIBLE_DEVICES', 'source': 'logs of public issue threads',
         'confidence': 'confirmed', 'anywhere': True,
     },
@@ -215,8 +215,8 @@ MESSAGES: Any = (
         ),
         'versions': 'all', 'means': 'a call to CUDA failed',
         'cause': (
-            'the driver does not work for this process: no GPU in the container, another release than its library'
-            ', or a process that was forked after CUDA had started'
+            'no GPU in the container or in CUDA_VISIBLE_DEVICES, a driver that does not work or is of another rel'
+            'ease than its library, or a process that was forked after CUDA had started'
         ),
         'remedy': '`nvidia-smi` in the same container; `dmesg | grep -e NVRM -e Xid`', 'source': 'logs of public issue threads',
         'confidence': 'confirmed', 'anywhere': True,
@@ -303,14 +303,15 @@ MESSAGES: Any = (
     },
     {
         'id': 'no_libibverbs', 'kind': 'loss', 'pattern': 'Failed to open libibverbs\\.so\\[|Co(?:un|ul)[dt] not open libibverbs\\.so\\.1',
-        'versions': 'all', 'means': 'the verbs library is missing where the job runs',
+        'versions': 'all', 'means': 'the verbs library is missing where the job runs', 'shown': True,
         'cause': 'rdma-core is not installed in the container or on the host', 'remedy': 'install rdma-core (libibverbs1 and ibverbs-providers)',
         'source': 'logs of public issue threads', 'confidence': 'confirmed',
     },
     {
         'id': 'ib_disabled', 'kind': 'loss', 'pattern': 'NCCL_IB_DISABLE set by environment to [1-9]', 'versions': 'all',
-        'means': 'RDMA was switched off by a setting', 'cause': "NCCL_IB_DISABLE was left over in the job's environment or in nccl.conf",
-        'remedy': 'remove NCCL_IB_DISABLE', 'source': 'logs of public issue threads', 'confidence': 'confirmed',
+        'means': 'RDMA was switched off by a setting', 'shown': True,
+        'cause': "NCCL_IB_DISABLE was left over in the job's environment or in nccl.conf", 'remedy': 'remove NCCL_IB_DISABLE',
+        'source': 'logs of public issue threads', 'confidence': 'confirmed',
     },
     {
         'id': 'port_event', 'kind': 'error',

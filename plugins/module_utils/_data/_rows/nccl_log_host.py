@@ -15,7 +15,7 @@ HOST: Any = (
     },
     {
         'id': 'too_many_files', 'kind': 'error', 'pattern': 'Too many open files', 'versions': 'all',
-        'means': 'the process may not open more files and connections (Too many open files)',
+        'means': 'the process may not open more files and connections (Too many open files)', 'shown': True,
         'cause': 'a limit (nofile) that is too low for so many ranks',
         'remedy': 'raise nofile for the job (`ulimit -n`); --ulimit nofile for a container', 'source': "words in NCCL's binaries 2.18 and 2.32",
         'loud': True,
@@ -33,7 +33,7 @@ HOST: Any = (
     },
     {
         'id': 'shm_failed', 'kind': 'error', 'pattern': 'Call to stat failed', 'versions': '2.8 to 2.32',
-        'means': 'two ranks of a host could not share memory', 'cause': 'the container has no /dev/shm',
+        'means': 'two ranks of a host could not share memory', 'shown': True, 'cause': 'the container has no /dev/shm',
         'remedy': 'mount a tmpfs at /dev/shm, or --ipc=host', 'source': "words in NCCL's binaries 2.18 and 2.32", 'place': 'init', 'loud': True,
     },
     {
@@ -142,12 +142,12 @@ HOST: Any = (
     },
     {
         'id': 'numa_balancing', 'kind': 'note', 'pattern': 'NUMA auto balancing enabled which can lead to variability', 'versions': 'RCCL',
-        'means': 'the kernel moves memory between NUMA nodes while the job runs', 'cause': 'kernel.numa_balancing is on',
+        'means': 'the kernel moves memory between NUMA nodes while the job runs', 'shown': True, 'cause': 'kernel.numa_balancing is on',
         'remedy': 'sysctl kernel.numa_balancing=0', 'source': 'logs of public issue threads', 'confidence': 'confirmed', 'loud': True,
     },
     {
         'id': 'iommu_not_pt', 'kind': 'note', 'pattern': 'Missing \\"iommu=pt\\" from kernel command line', 'versions': 'RCCL',
-        'means': 'the IOMMU translates every access of a device', 'cause': 'the host was booted without iommu=pt', 'remedy': 'boot with iommu=pt',
-        'source': 'logs of public issue threads', 'confidence': 'confirmed', 'loud': True,
+        'means': 'the IOMMU translates every access of a device', 'shown': True, 'cause': 'the host was booted without iommu=pt',
+        'remedy': 'boot with iommu=pt', 'source': 'logs of public issue threads', 'confidence': 'confirmed', 'loud': True,
     },
 )

@@ -61,7 +61,7 @@ JOB: Any = (
     {
         'id': 'comm_id_invalid', 'kind': 'error',
         'pattern': 'Invalid NCCL_COMM_ID|No valid (?:<IPv4_or_hostname>|\\[IPv6\\]):|error encountered when getting address info', 'versions': 'all',
-        'means': 'the address of NCCL_COMM_ID cannot be used', 'cause': 'it is no host and port, or the name cannot be resolved',
+        'means': 'the address of NCCL_COMM_ID cannot be used', 'shown': True, 'cause': 'it is no host and port, or the name cannot be resolved',
         'remedy': 'drop NCCL_COMM_ID, or write it as ADDRESS:PORT; `getent hosts NAME`', 'source': "words in NCCL's binaries 2.18 and 2.32",
         'loud': True,
     },
@@ -235,7 +235,7 @@ JOB: Any = (
     },
     {
         'id': 'hint', 'kind': 'note', 'pattern': '^HINT: ', 'versions': '2.32',
-        'means': 'NCCL tells what is mostly behind the failure before this line', 'cause': 'the hint says it', 'remedy': 'do what the hint says',
-        'source': "words in NCCL's binaries 2.18 and 2.32",
+        'means': 'NCCL tells what is mostly behind the failure before this line', 'shown': True, 'cause': 'the hint says it',
+        'remedy': 'do what the hint says', 'source': "words in NCCL's binaries 2.18 and 2.32",
     },
 )

@@ -471,7 +471,7 @@ TOLD: Any = (
     },
     {
         'id': 'gloo_connect_failed', 'kind': 'error', 'pattern': 'Unable to find address for: |Unable to resolve hostname to a \\(local\\) address',
-        'versions': 'PyTorch, and what is built on it', 'means': "Gloo, PyTorch's own way over TCP, found no address to use",
+        'versions': 'PyTorch, and what is built on it', 'means': "Gloo, PyTorch's own way over TCP, found no address to use", 'shown': True,
         'cause': 'GLOO_SOCKET_IFNAME names no interface of this host: it takes names, no address and no ^ as NCCL does',
         'remedy': 'GLOO_SOCKET_IFNAME with the interface that leads to the other hosts; `getent ahosts $(hostname)`',
         'source': "words in NCCL's binaries 2.18 and 2.32", 'anywhere': True,

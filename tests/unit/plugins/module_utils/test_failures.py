@@ -251,19 +251,19 @@ def test_a_failure_that_no_row_knows_is_quoted_without_a_cause() -> None:
     (one,) = failures.read(["Job for slurmd.service failed because of sunspots."])
     assert one.told == "systemd (slurmd.service) says 'failed because of sunspots'"
     known = failures.read(["Couldn't allocate MR"])[0].told
-    assert re.search("a program says .*; likely cause: .*; next: .*nvidia_peermem", known)
+    assert re.search("a program says .*; it means: .*known causes: .*; next: .*nvidia_peermem", known)
 
 
 @pytest.mark.parametrize("row", CAUSES, ids=[f"{row.form} {row.tool} {row.pattern[:30]}" for row in CAUSES])
 def test_a_cause_is_proved_by_a_text_and_bound_to_its_form_and_tool(row: Cause) -> None:
     assert row.form in failure_forms.ORDER
     tool = row.tool or "any"
-    assert failures.meaning(row.form, tool, row.proof) == (row.means, row.remedy)
-    assert failures.meaning(row.form, tool, row.other) != (row.means, row.remedy)
+    assert failures.meaning(row.form, tool, row.proof) == (row.told, row.remedy)
+    assert failures.meaning(row.form, tool, row.other) != (row.told, row.remedy)
     others = [form for form in failure_forms.ORDER if form != row.form]
-    assert (row.means, row.remedy) not in [failures.meaning(form, tool, row.proof) for form in others]
+    assert (row.told, row.remedy) not in [failures.meaning(form, tool, row.proof) for form in others]
     if row.tool:
-        assert failures.meaning(row.form, "another", row.proof) != (row.means, row.remedy)
+        assert failures.meaning(row.form, "another", row.proof) != (row.told, row.remedy)
 
 
 def test_every_form_has_its_place_in_the_order() -> None:

@@ -177,7 +177,7 @@ def test_what_is_told_of_warnings_alone_is_no_failure_at_info(said: str) -> None
         ("invalid device ordinal", "more ranks than GPUs"),
         ("an illegal memory access was encountered", "memory or a link of that GPU failed"),
         ("operation not supported", "does not let CUDA share memory"),
-        ("initialization error", "the driver does not work for this process"),
+        ("initialization error", "no GPU in the container"),
         ("peer access is not supported between these two devices", "containers that see different GPUs"),
         ("an error that is new", "the program, a GPU that is not there"),
     ],
@@ -190,7 +190,7 @@ def test_what_cuda_said_tells_who_can_mend_it(words: str, cause: str) -> None:
         f"[rank3]:[E] Process group watchdog thread terminated with exception: CUDA error: {words}",
     ):
         first = facts(f"{text}\n")["first_cause"]
-        assert (first["code"], cause in first["cause"]) == ("cuda_failure", True), text
+        assert (first["code"], cause in f"{first['means']}: {first['cause']}") == ("cuda_failure", True), text
 
 
 @pytest.mark.parametrize(

@@ -108,3 +108,27 @@ def test_why_the_output_of_a_known_command_is_unread() -> None:
 def test_what_fails_is_told_by_its_form_with_the_tool_s_name(text: str, tool: str) -> None:
     told = heard(text)
     assert (told.texts, told.unread, [failed.tool for failed in told.failed][:1]) == ({}, [], [tool])
+
+
+TRACE = """\
++ set -e
++ echo 'error: no device'
+error: no device
+++ die 'failed to find it'
+modprobe: ERROR: could not insert 'x'
+"""
+
+
+def test_a_command_that_a_shell_traced_is_typed_and_no_complaint() -> None:
+    assert [(piece.words, piece.text) for piece in pieces(TRACE)][1:] == [
+        ("set -e", ""),
+        ("echo 'error: no device'", "error: no device\n"),
+        ("die 'failed to find it'", "modprobe: ERROR: could not insert 'x'\n"),
+    ]
+    assert {one.words for one in heard(TRACE).failed} == {"could not insert 'x'", "no device"}
+
+
+@pytest.mark.parametrize("text", ["+ one line alone\n", "--- a/x\n+++ b/x\n+ one\n+ two\n"])
+def test_a_plus_before_a_line_or_in_a_patch_is_no_trace(text: str) -> None:
+    (piece,) = pieces(text)
+    assert piece.text == text

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
-from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import NOT_READY, READY, UNKNOWN
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import NOT_READY, READY, UNKNOWN, sentence
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.text import UNSAID
 from ansible_collections.ibready.cluster.plugins.module_utils._parse import names
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import heard as reader, why
 from tests import cases
@@ -326,3 +327,17 @@ def test_an_empty_file_is_told() -> None:
 def test_a_long_text_is_known_by_its_beginning() -> None:
     assert names.guess(IBSTAT * 30 + "x" * 20_000_000) == ()
     assert names.guess("a" * 20_000_000) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (IBSTAT.replace("Active", "Down"), False),
+        ("node1:7:8 [0] init.cc:1 NCCL WARN Cuda failure 'no CUDA-capable device is detected'\n", False),
+        ("node1:7:8 [0] init.cc:1 NCCL WARN Cuda failure 'no kernel image is available for execution'\n", True),
+        (DMESG + "[   12.445678] [drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx timeout, signaled seq=1\n", True),
+    ],
+)
+def test_a_cause_that_the_text_does_not_show_is_one_of_the_known(text: str, shown: bool) -> None:
+    line = asked(text)[0].bad[-1]
+    assert (UNSAID in line.check.cause, "likely cause" in sentence(line.check)) == (not shown, shown)
