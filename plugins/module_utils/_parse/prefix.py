@@ -101,10 +101,14 @@ _OF = {
 }
 
 
-# A long text is asked for by each tool that may have printed it, and by each several times.
-@lru_cache(maxsize=8)
 def parts(name: str, text: str) -> tuple[Part, ...]:
     """The text of this tool as it was printed, one for each who said it, in the order in which they spoke."""
+    return _parts(name if name in _OF else "*", text)
+
+
+# A text is asked for by each tool that may have printed it, and by each several times.
+@lru_cache(maxsize=8)
+def _parts(name: str, text: str) -> tuple[Part, ...]:
     ended = text.endswith(("\n", "\r"))
     lines = _unfenced(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
     if lines and not lines[-1]:

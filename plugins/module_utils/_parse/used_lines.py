@@ -32,6 +32,7 @@ _WORDS = {row: re.compile(row, re.IGNORECASE) for row in WORDS}
 _LIKELY = literal.sieve(WORDS, str)
 _HARMLESS = re.compile("|".join(HARMLESS), re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9a-fA-F]*\d[0-9a-fA-F]*")
+_OPENS = re.compile(r"\{\s|\{\"|\[\s*[\[{\"]")
 
 
 def fails(line: str) -> bool:
@@ -107,7 +108,9 @@ def used(tool: str, lines: Sequence[str], complaints: bool) -> set[int]:
         kept.intersection_update(rest if same else kept)
         return same
 
-    _ends(idle, len(lines))
+    document = _is_document(lines)
+    if not document:
+        _ends(idle, len(lines))
     asked: set[str] = set()
     for at in sorted(kept):
         if fails(lines[at]) and shape(lines[at]) not in asked and len(asked) < WORDINGS:
@@ -126,7 +129,8 @@ def used(tool: str, lines: Sequence[str], complaints: bool) -> set[int]:
         leave_out(low, (low + high) // 2)
         leave_out((low + high) // 2, high)
 
-    leave_out(0, len(lines))
+    if not document:
+        leave_out(0, len(lines))
     shapes = {shape(lines[at]) for at in kept}
     own = OWN[tool].search if tool in OWN else None
     return {at for at, line in enumerate(lines) if at in kept or shape(line) in shapes or (own and own(line))}
@@ -145,6 +149,12 @@ def _of_long(tool: str, lines: Sequence[str]) -> set[int]:
             if not heard.get(wording, True):
                 kept.discard(at)
     return kept
+
+
+def _is_document(lines: Sequence[str]) -> bool:
+    """Whether brackets of JSON are around all: what is in them is of the one tool that wrote it."""
+    text = "".join(lines).strip()
+    return _OPENS.match(text) is not None and text[-1] in "}]"
 
 
 def _ends(idle: Callable[[Collection[int]], bool], count: int) -> None:

@@ -483,7 +483,7 @@ def _why_unread(tool: str, text: str) -> str:
     if foreign := names.not_read(text):
         return foreign
     lines = len(text.splitlines())
-    errors = [names.facts(name, text)[1] for name in names.NAMES]
+    errors = [names.facts(name, text)[1] for name in names.NAMES if lines < _SHORT]
     # Who found nothing of its own knows nothing of the text.
     refused = [
         (error.line_no, str(error), name)
@@ -492,7 +492,7 @@ def _why_unread(tool: str, text: str) -> str:
     ]
     at, why, name = max(refused, default=(0, "", ""))
     # A head and comments, which many parsers pass by, make no text of theirs.
-    if at > _FAR and lines < _SHORT and names.weight(name, "".join(text.splitlines(keepends=True)[: at - 1])):
+    if at > _FAR and names.weight(name, "".join(text.splitlines(keepends=True)[: at - 1])):
         return why
     first = next(line for line in text.splitlines() if line.strip() and not is_frame(line))
     return f"no tool is known that prints {printable(first.strip())!r}"
