@@ -55,6 +55,7 @@ class Outlier:
         return self.leaf.partition("/")[0]
 
 
+@lru_cache(maxsize=8192)
 def plain(leaf: str) -> str:
     """A leaf's path as the tables match it."""
     return re.sub(r"[^a-z0-9/#]+", "_", leaf.lower())
@@ -137,13 +138,15 @@ def _last(source: str, members: Sequence[Part]) -> str:
 
 def _outliers(leaf: str, members: Sequence[Part], least: int, silent: Sequence[str], reason: str) -> Iterator[Outlier]:
     """``reason``: why values may differ; then their forms are compared."""
-    source = leaf.partition("/")[0]
-    within = WITHIN.get(leaf)
-    if reason and matches(PASSING, plain(leaf)):
+    source, _slash, path = leaf.partition("/")
+    unsaid = UNREAD if source in silent else NOTHING
+    told = [UNREAD if (text := part.texts.get(source)) is None else text.get(path, unsaid) for part in members]
+    # Most leaves are the same in all.
+    if len({*told} - {UNREAD}) < 2 or (reason and matches(PASSING, plain(leaf))):
         return
+    within = WITHIN.get(leaf)
     states: dict[tuple[str, ...], list[tuple[Part, str]]] = {}
-    for part in members:
-        value = tells(part, leaf, silent)
+    for part, value in zip(members, told):
         if value != UNREAD:
             text = part.texts[source] if within else {}
             state = tuple(f"{key}={text[key]}" for key in text if within and re.search(within, f"{source}/{key}"))

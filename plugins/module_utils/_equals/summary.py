@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from functools import lru_cache
 from typing import Any, Iterable, Mapping, Sequence
 
 from .._data.leaf_names import UNIQUE, UNSAID
@@ -70,9 +71,14 @@ def _own(kinds: Mapping[str, Mapping[str, Part]]) -> dict[str, dict[str, str]]:
         for part in members.values():
             for source, path in _paths(part):
                 leaf, value = f"{source}/{path}", part.texts[source][path]
-                if _says(value) and (excuse(leaf) == "identity" or matches(UNIQUE, plain(leaf))):
+                if _is_own(leaf) and _says(value):
                     found.setdefault(leaf, {})[part.subject] = _shown(leaf, value)
     return found
+
+
+@lru_cache(maxsize=4096)
+def _is_own(leaf: str) -> bool:
+    return excuse(leaf) == "identity" or matches(UNIQUE, plain(leaf))
 
 
 def _says(value: str) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Dict
 
 from .._ground.text import clean_lines
@@ -33,11 +32,10 @@ class _Numbered:
 
     def __init__(self) -> None:
         self.leaves: Leaves = {}
-        self._times: Counter[str] = Counter()
+        self._times: dict[str, int] = {}
 
     def put(self, name: str, value: str) -> None:
-        self._times[name] += 1
-        times = self._times[name]
+        times = self._times[name] = self._times.get(name, 0) + 1
         self.leaves[name if times == 1 else f"{name}#{times}"] = " ".join(value.split())
 
 

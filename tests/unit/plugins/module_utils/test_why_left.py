@@ -128,7 +128,7 @@ def test_a_long_file_is_named_while_it_is_read(
 
 
 def test_a_long_document_is_read_whole() -> None:
-    text = json.dumps([{"step": number, "took": 1} for number in range(7000)], indent=1)
+    text = json.dumps([{"step": number, "took": 1} for number in range(8000)], indent=1)
     assert len(text) > used_lines.LONGEST
     heard = reader.Heard()
     heard.take("a.json", text)
