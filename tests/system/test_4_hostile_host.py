@@ -99,6 +99,7 @@ def test_every_variable_of_ours_among_its_facts_decides_nothing(hostile: Hostile
     assert hostile.won() == [], output
 
 
+@pytest.mark.thorough
 def test_nor_where_it_sends_them_after_its_first_word(hostile: Hostile) -> None:
     # It also says that something differs there and that its stack moves, on which it is drained.
     differs = {"role": "plan", "task": "x", "state": "differs", "why": "", "diff": []}

@@ -118,6 +118,7 @@ def test_nothing_is_done_without_consent(broken: Box) -> None:
     assert left(broken) == list(FAULTS)
 
 
+@pytest.mark.thorough
 def test_with_consent_all_of_it_is_mended_and_every_host_given_back(broken: Box) -> None:
     texts = []
     for _run in range(RUNS):
