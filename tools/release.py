@@ -3,7 +3,8 @@
 
     python -m tools.release [--rehearse]
 
-What is no release is refused: changes outside a commit, a version without its section of the changelog.
+What is no release is refused: changes outside a commit, a version without its section of the changelog, an address
+of an example, a status that README.md and the changelog tell differently.
 With --rehearse it is said and built all the same, with its sums in another file.
 """
 
@@ -13,10 +14,12 @@ import argparse
 import gzip
 import hashlib
 import io
+import re
 import sys
 import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import yaml
 
@@ -26,6 +29,9 @@ ROOT = packages.ROOT
 SUMS, REHEARSED = "SHA256SUMS", "SHA256SUMS.rehearsal"
 GALAXY = Path(sys.executable).with_name("ansible-galaxy")
 _MOST_NAMED = 5
+# Names that are kept for examples (RFC 2606).
+_NOBODY_S = (".example.com", ".example.org", ".example.net", ".example", ".invalid")
+_STATUS = re.compile(r"\*\*Status: (.+?)\*\*")
 
 
 def refusals(root: Path, version: str) -> Iterator[str]:
@@ -46,6 +52,15 @@ def refusals(root: Path, version: str) -> Iterator[str]:
             f"{_some(fragments)} in changelogs/fragments came after {version}; next: raise the version in galaxy.yml "
             "and plugins/module_utils/_ground/version.py, then `antsibull-changelog release`"
         )
+
+    galaxy = yaml.safe_load((root / "galaxy.yml").read_text())
+    for key in ("repository", "documentation", "homepage", "issues"):
+        if f".{urlsplit(galaxy.get(key, '')).hostname}".endswith(_NOBODY_S):
+            yield f"{key} in galaxy.yml is {galaxy[key]}, which is nobody's; next: the address that you publish at"
+    status = _STATUS.search((root / "README.md").read_text())
+    summary = releases.get(version, {}).get("changes", {}).get("release_summary", "")
+    if status and version in releases and status[1] not in " ".join(summary.split()):
+        yield f"README.md has the status {status[1]!r}, the changelog's summary has not; next: the same in both"
 
 
 def _some(names: Sequence[str]) -> str:

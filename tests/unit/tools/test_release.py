@@ -25,6 +25,8 @@ def checkout(tmp_path: Path) -> Path:
     """A clean tree whose changelog has a section for 1.0.0."""
     (tmp_path / "changelogs/fragments").mkdir(parents=True)
     (tmp_path / "changelogs/changelog.yaml").write_text(KEPT)
+    (tmp_path / "galaxy.yml").write_text("version: 1.0.0\n")
+    (tmp_path / "README.md").write_text("# x\n")
     subprocess.run([*GIT, "init", "--quiet"], cwd=tmp_path, check=True)
     commit(tmp_path)
     return tmp_path
@@ -66,6 +68,29 @@ def test_changes_after_the_section_are_none(checkout: Path) -> None:
     commit(checkout)
     (why,) = release.refusals(checkout, "1.0.0")
     assert why.startswith("later.yml in changelogs/fragments came after 1.0.0; next: raise the version")
+
+
+@pytest.mark.parametrize(
+    ("address", "refused"),
+    [("https://example.com/x", 1), ("https://git.example.org/x", 1), ("https://counterexample.com/x", 0)],
+)
+def test_an_address_of_an_example_is_none(checkout: Path, address: str, refused: int) -> None:
+    (checkout / "galaxy.yml").write_text(f"repository: {address}\n")
+    commit(checkout)
+    told = list(release.refusals(checkout, "1.0.0"))
+    assert [f"repository in galaxy.yml is {address}" in why for why in told] == [True] * refused
+
+
+@pytest.mark.parametrize(("summary", "refused"), [("First. It ran on\n\none H200.", 0), ("It never ran.", 1)])
+def test_a_status_that_readme_and_changelog_tell_differently_is_none(
+    checkout: Path, summary: str, refused: int
+) -> None:
+    (checkout / "README.md").write_text("# x\n\n**Status: It ran on one H200.** More.\n")
+    kept = {"releases": {"1.0.0": {"changes": {"release_summary": summary}}}}
+    (checkout / "changelogs/changelog.yaml").write_text(yaml.safe_dump(kept))
+    commit(checkout)
+    told = list(release.refusals(checkout, "1.0.0"))
+    assert ["README.md has the status 'It ran on one H200.'" in why for why in told] == [True] * refused
 
 
 def test_one_fragment_alone_tells_the_story() -> None:

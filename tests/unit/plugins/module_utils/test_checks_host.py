@@ -127,18 +127,10 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
             {"host.kernel.iommu": "fail"},
             id="the command line, where the devices cannot be asked",
         ),
+        pytest.param(broken(GROUPS), {"cmdline": "ro quiet"}, {"host.kernel.iommu": "unknown"}, id="nobody says"),
         pytest.param(
             broken(GROUPS),
-            {"cmdline": "ro quiet"},
-            {"host.kernel.iommu": "unknown"},
-            id="nobody says",
-        ),
-        pytest.param(
-            broken(GROUPS),
-            {
-                "cmdline": "ro quiet",
-                "log": ["iommu: Default domain type: Translated"],
-            },
+            {"cmdline": "ro quiet", "log": ["iommu: Default domain type: Translated"]},
             {"host.kernel.iommu": "fail"},
             id="the kernel's log says translated",
         ),
@@ -167,12 +159,7 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
             {},
             id="a kernel without these settings",
         ),
-        pytest.param(
-            None,
-            {"secure_boot": "on", "missing": ["nvidia"]},
-            {},
-            id="Secure Boot refused nothing",
-        ),
+        pytest.param(None, {"secure_boot": "on", "missing": ["nvidia"]}, {}, id="Secure Boot refused nothing"),
         pytest.param(
             printed("dmesg", "[  905.0000] x: y\n"),
             {"secure_boot": "on", "missing": ["nvidia"]},
@@ -192,18 +179,8 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
             id="no list of modules",
         ),
         pytest.param(broken("lsmod"), {}, {"host.boot.modules": "unknown"}, id="no lsmod, but /sys/module"),
-        pytest.param(
-            built_in,
-            {},
-            {},
-            id="built-in modules are in /sys/module only",
-        ),
-        pytest.param(
-            None,
-            {"modules": ["nova_core"]},
-            {"host.module.nouveau": "fail"},
-            id="another rival",
-        ),
+        pytest.param(built_in, {}, {}, id="built-in modules are in /sys/module only"),
+        pytest.param(None, {"modules": ["nova_core"]}, {"host.module.nouveau": "fail"}, id="another rival"),
         pytest.param(
             None,
             {"missing": ["ib_uverbs"]},
@@ -223,10 +200,7 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
             id="uverbs files cannot be listed",
         ),
         pytest.param(
-            broken("/dev/infiniband/uverbs2"),
-            {},
-            {"host.rdma.devices": "unknown"},
-            id="permissions cannot be read",
+            broken("/dev/infiniband/uverbs2"), {}, {"host.rdma.devices": "unknown"}, id="permissions cannot be read"
         ),
         pytest.param(
             broken("/etc/sysconfig/network-scripts"),
@@ -311,30 +285,19 @@ def test_every_check_of_the_catalog_is_made_once_on_a_healthy_node() -> None:
             {},
             id="a small default harms nobody where the jobs' service has its own limit",
         ),
-        pytest.param(
-            None,
-            {"units": {"openibd": "inactive"}},
-            {},
-            id="an openibd that is switched off",
-        ),
+        pytest.param(None, {"units": {"openibd": "inactive"}}, {}, id="an openibd that is switched off"),
         pytest.param(
             lambda tree: tree.command(
                 UNITS,
                 tree.commands[UNITS].stdout.replace(
-                    "ActiveState=active\nUnitFileState=enabled",
-                    "ActiveState=inactive\nUnitFileState=enabled",
+                    "ActiveState=active\nUnitFileState=enabled", "ActiveState=inactive\nUnitFileState=enabled"
                 ),
             ),
             {},
             {"host.service.openibd": "fail"},
             id="an openibd that is enabled and did not run",
         ),
-        pytest.param(
-            None,
-            {"synchronised": "no"},
-            {"host.clock.synchronised": "fail"},
-            id="chrony reaches nobody",
-        ),
+        pytest.param(None, {"synchronised": "no"}, {"host.clock.synchronised": "fail"}, id="chrony reaches nobody"),
         pytest.param(
             broken("timedatectl_show"),
             {},
@@ -584,8 +547,7 @@ def test_each_rdma_device_needs_its_uverbs_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sub", "result"),
-    [("auto-restart", "fail"), ("auto-restart-queued", "fail"), ("start", "unknown")],
+    ("sub", "result"), [("auto-restart", "fail"), ("auto-restart-queued", "fail"), ("start", "unknown")]
 )
 def test_a_service_that_is_started_over_and_over_has_failed(sub: str, result: str) -> None:
     def bend(tree: Tree) -> None:
@@ -600,8 +562,7 @@ def test_a_service_that_is_started_over_and_over_has_failed(sub: str, result: st
 
 
 @pytest.mark.parametrize(
-    ("domain", "result"),
-    [("identity", "pass"), ("DMA", "fail"), ("DMA-FQ", "fail"), ("blocked", "unknown")],
+    ("domain", "result"), [("identity", "pass"), ("DMA", "fail"), ("DMA-FQ", "fail"), ("blocked", "unknown")]
 )
 def test_only_a_domain_that_is_known_to_pass_through_passes(domain: str, result: str) -> None:
     assert one(judge(domain=domain), "host.kernel.iommu").result == result
@@ -801,19 +762,13 @@ def test_systemds_default_is_judged_even_where_a_services_limit_cannot_be() -> N
 
 def test_a_default_that_cannot_be_told_is_unknown_whatever_the_services_have() -> None:
     checks = judge(bend=printed("systemctl_show", "Version=255\n"))
-    assert results(checks, "unknown") == {
-        "host.limit.memlock": "unknown",
-        "host.limit.nofile": "unknown",
-    }
+    assert results(checks, "unknown") == {"host.limit.memlock": "unknown", "host.limit.nofile": "unknown"}
 
 
 def test_each_failed_unit_is_told_once() -> None:
     checks = judge(units={"openibd": "failed", "rdma-ndd": "failed"})
     found = [(one.id, one.subject) for one in checks if one.result == "fail"]
-    assert found == [
-        ("host.service.openibd", "host"),
-        ("host.service.failed", "rdma-ndd.service"),
-    ]
+    assert found == [("host.service.openibd", "host"), ("host.service.failed", "rdma-ndd.service")]
 
 
 def test_a_host_without_an_hca_need_not_hold_rdma_packages() -> None:

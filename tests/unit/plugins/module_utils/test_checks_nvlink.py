@@ -193,13 +193,7 @@ def test_a_card_without_a_bridge_promises_no_link() -> None:
 def test_a_bridge_that_leads_to_no_gpu_is_seen() -> None:
     checks = judge(node("h100-pcie-2", more={"nvlink": {"pairs": {"0-1": "NODE"}}}))
     assert "nvlink.pair.links GPU 0" in found(checks, FAIL)
-    assert (
-        found(
-            judge(node("h100-pcie-2", more={"nvlink": {"pairs": {"0-1": "NODE"}}}, virtual=True)),
-            FAIL,
-        )
-        == {}
-    )
+    assert found(judge(node("h100-pcie-2", more={"nvlink": {"pairs": {"0-1": "NODE"}}}, virtual=True)), FAIL) == {}
 
 
 def test_mig_is_no_fault_where_nvidia_smi_confirms_it_and_unknown_where_it_does_not() -> None:
@@ -430,11 +424,7 @@ def test_a_gpu_without_counters_was_not_seen() -> None:
         pytest.param({"state": "Not Supported"}, {"nvlink.fabric.state": FAIL}, id="not supported"),
         pytest.param(
             {"state": "N/A"},
-            {
-                "nvlink.fabric.state": UNKNOWN,
-                "nvlink.fabric.health": UNKNOWN,
-                "nvlink.fabric.recovery": UNKNOWN,
-            },
+            {"nvlink.fabric.state": UNKNOWN, "nvlink.fabric.health": UNKNOWN, "nvlink.fabric.recovery": UNKNOWN},
             id="N/A behind NVSwitches",
         ),
         pytest.param({"state": "Dreaming"}, {"nvlink.fabric.state": UNKNOWN}, id="a new state"),
@@ -729,28 +719,12 @@ def test_the_nodes_of_imex_are_this_host_and_others(nodes: list[str], result: st
             id="not installed",
         ),
         pytest.param(broken("systemctl_show"), "nvlink.imex.service", UNKNOWN, "denied", id="denied"),
+        pytest.param(gone("/etc/nvidia-imex/nodes_config.cfg"), "nvlink.imex.nodes", FAIL, "missing", id="file"),
         pytest.param(
-            gone("/etc/nvidia-imex/nodes_config.cfg"),
-            "nvlink.imex.nodes",
-            FAIL,
-            "missing",
-            id="file",
-        ),
-        pytest.param(
-            broken("/etc/nvidia-imex/nodes_config.cfg"),
-            "nvlink.imex.nodes",
-            UNKNOWN,
-            "denied",
-            id="file denied",
+            broken("/etc/nvidia-imex/nodes_config.cfg"), "nvlink.imex.nodes", UNKNOWN, "denied", id="file denied"
         ),
         pytest.param(broken("ip_addr"), "nvlink.imex.nodes", UNKNOWN, "which is this host", id="addresses"),
-        pytest.param(
-            gone("/dev/nvidia-caps-imex-channels"),
-            "nvlink.imex.channels",
-            FAIL,
-            "none",
-            id="no directory",
-        ),
+        pytest.param(gone("/dev/nvidia-caps-imex-channels"), "nvlink.imex.channels", FAIL, "none", id="no directory"),
     ],
 )
 def test_imex(bend: Bend, check_id: str, result: str, said: str) -> None:
