@@ -84,6 +84,7 @@ cp -a {tree}/. %{{buildroot}}
 %defattr(-,root,root)
 /usr/bin/ibready
 /usr/share/man/man1/ibready.1
+/usr/share/bash-completion/completions/ibready
 %dir /usr/share/licenses/ibready
 %license /usr/share/licenses/ibready/LICENSE
 """
@@ -159,6 +160,7 @@ def _common(root: Path) -> dict[str, bytes]:
     return {
         "usr/bin/ibready": pack.program(sources, PYTHON, compiled=False),
         "usr/share/man/man1/ibready.1": (root / "tools/ibready.1").read_bytes(),
+        "usr/share/bash-completion/completions/ibready": (root / "tools/completion.bash").read_bytes(),
     }
 
 

@@ -29,8 +29,7 @@ ROOT = packages.ROOT
 SUMS, REHEARSED = "SHA256SUMS", "SHA256SUMS.rehearsal"
 GALAXY = Path(sys.executable).with_name("ansible-galaxy")
 _MOST_NAMED = 5
-# Names that are kept for examples (RFC 2606).
-_NOBODY_S = (".example.com", ".example.org", ".example.net", ".example", ".invalid")
+_NOBODY_S = (".example.com", ".example.org", ".example.net", ".example", ".invalid")  # RFC 2606
 _STATUS = re.compile(r"\*\*Status: (.+?)\*\*")
 
 

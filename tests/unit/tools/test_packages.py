@@ -97,13 +97,14 @@ def test_a_deb_brings_the_program(dist: Path, tmp_path: Path) -> None:
     assert {line.split()[1] for line in listed} == {"root/root"}
     assert [line.split()[-1] for line in listed if line[0] == "-"] == [
         "./usr/bin/ibready",
+        "./usr/share/bash-completion/completions/ibready",
         "./usr/share/doc/ibready/copyright",
         "./usr/share/man/man1/ibready.1",
     ]
     sums = (tmp_path / "DEBIAN/md5sums").read_text().splitlines()
     files = {name: hashlib.md5((tmp_path / name).read_bytes()).hexdigest() for name in (line[34:] for line in sums)}
     assert [f"{digest}  {name}" for name, digest in files.items()] == sums
-    assert len(files) == 3
+    assert len(files) == 4
 
 
 def test_an_rpm_brings_the_program(dist: Path, tmp_path: Path) -> None:
@@ -116,6 +117,7 @@ def test_an_rpm_brings_the_program(dist: Path, tmp_path: Path) -> None:
     )
     assert listed.splitlines() == [
         "/usr/bin/ibready root -rwxr-xr-x",
+        "/usr/share/bash-completion/completions/ibready root -rw-r--r--",
         "/usr/share/licenses/ibready root drwxr-xr-x",
         "/usr/share/licenses/ibready/LICENSE root -rw-r--r--",
         "/usr/share/man/man1/ibready.1 root -rw-r--r--",

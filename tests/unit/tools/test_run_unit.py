@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.tools.test_run_report import ROOT, STUBS, function
 
-NEEDS = STUBS + "need_promtool() { :; }; say() { printf '%s\\n' \"$*\"; }\n"
+NEEDS = STUBS + "need_promtool() { :; }; in_memory() { :; }; say() { printf '%s\\n' \"$*\"; }\n"
 
 
 def run(name: str, python: str, *words: str) -> tuple[int, str]:

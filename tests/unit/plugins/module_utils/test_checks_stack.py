@@ -75,17 +75,9 @@ def facts(**bent: Any) -> StackFacts:
         devices=Reading(("mlx5_0",)),
         fabric=Reading(True),
         mlx5=Reading("25.10-1.2.8"),
-        files=Reading(
-            {
-                "mlx5_core": "updates/dkms/mlx5_core.ko.zst",
-                "nvidia": "updates/dkms/nvidia.ko.zst",
-            }
-        ),
+        files=Reading({"mlx5_core": "updates/dkms/mlx5_core.ko.zst", "nvidia": "updates/dkms/nvidia.ko.zst"}),
         dkms=Reading(
-            (
-                Dkms("nvidia", "580.105.08", (KERNEL,)),
-                Dkms("mlnx-ofed-kernel", "25.10.OFED.25.10.1.2.8.1", (KERNEL,)),
-            )
+            (Dkms("nvidia", "580.105.08", (KERNEL,)), Dkms("mlnx-ofed-kernel", "25.10.OFED.25.10.1.2.8.1", (KERNEL,)))
         ),
         verbs=Reading(("/usr/lib/x86_64-linux-gnu/libibverbs.so.1",)),
         userspace=WHOLE,
@@ -119,11 +111,7 @@ def inbox(**bent: Any) -> StackFacts:
 
 
 def machine(**bent: Any) -> Machine:
-    healthy = Machine(
-        pci=Reading((CARD, HCA)),
-        gpus=Reading((gpu_model("H100 SXM5"),)),
-        kernel=Reading(KERNEL),
-    )
+    healthy = Machine(pci=Reading((CARD, HCA)), gpus=Reading((gpu_model("H100 SXM5"),)), kernel=Reading(KERNEL))
     return replace(healthy, **bent)
 
 
@@ -286,9 +274,7 @@ def test_a_library_that_counts_otherwise_is_not_compared() -> None:
         "libibverbs1": "41mlnx1-OFED.4.9.3.0.0.49417",
     }
     seen = facts(
-        ofed=Reading(OfedInfo("MLNX_OFED_LINUX", "4.9-4.1.7.0")),
-        packages=packages(old),
-        mlx5=Reading("4.9-4.1.7"),
+        ofed=Reading(OfedInfo("MLNX_OFED_LINUX", "4.9-4.1.7.0")), packages=packages(old), mlx5=Reading("4.9-4.1.7")
     )
     assert bad(seen) == {}
 
@@ -493,14 +479,7 @@ def test_nobody_can_tell_whether_there_are_hcas() -> None:
 
 def test_a_sandbox_node_with_the_distributions_packages_is_clean() -> None:
     host = Machine(pci=Reading((NIC,)), gpus=Reading(()), simulated="InfiniBand fabric")
-    seen = inbox(
-        devices=ABSENT,
-        fabric=Reading(False),
-        mlx5=ABSENT,
-        files=ABSENT,
-        driver=ABSENT,
-        dkms=Reading(()),
-    )
+    seen = inbox(devices=ABSENT, fabric=Reading(False), mlx5=ABSENT, files=ABSENT, driver=ABSENT, dkms=Reading(()))
     assert bad(seen, host) == {}
 
 
@@ -717,11 +696,7 @@ def test_which_kernel_boots_next_is_not_guessed() -> None:
 
 @pytest.mark.parametrize(
     ("verbs", "result"),
-    [
-        (Reading(("/usr/lib64/libibverbs.so.1",)), "unknown"),
-        (DENIED, "unknown"),
-        (Reading(()), "skip"),
-    ],
+    [(Reading(("/usr/lib64/libibverbs.so.1",)), "unknown"), (DENIED, "unknown"), (Reading(()), "skip")],
 )
 def test_a_libibverbs_without_a_package_is_not_skipped(verbs: Reading[tuple[str, ...]], result: str) -> None:
     seen = inbox(packages=packages({"libnccl2": "2.28.7-1+cuda13.0"}), verbs=verbs)

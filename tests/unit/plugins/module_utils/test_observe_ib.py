@@ -23,11 +23,7 @@ BASE = "/sys/class/infiniband"
 SM = "sminfo -C mlx5_0 -P 1"
 MLXLINK = "mlxlink -d mlx5_0 -p 1 -c -m"
 OTHERS = ["ibstatus", "ibv_devinfo", "rdma_link"]
-HEALTHY: Said = {
-    "ibstat": Output(0, IBSTAT, ""),
-    SM: Output(0, SMINFO, ""),
-    "ibv_devinfo": Output(0, IBV_DEVINFO, ""),
-}
+HEALTHY: Said = {"ibstat": Output(0, IBSTAT, ""), SM: Output(0, SMINFO, ""), "ibv_devinfo": Output(0, IBV_DEVINFO, "")}
 PANIC = "ibpanic: [812] main: stat of IB device 'mlx5_1' failed: No such device"
 WARNING = "ibwarn: [812] mad_rpc_open_port: client_register for mgmt 1 failed"
 
@@ -161,10 +157,7 @@ def test_a_counter_that_the_port_does_not_have_is_left_out() -> None:
 
 
 def test_mlxlink_that_was_cut_or_broke_is_unknown() -> None:
-    for output in (
-        Output(0, "State : Active\nTemperature [C] : 54 [-5..75]\n", ""),
-        Output(1, "", "x"),
-    ):
+    for output in (Output(0, "State : Active\nTemperature [C] : 54 [-5..75]\n", ""), Output(1, "", "x")):
         optics = observe(Host({MLXLINK: output}), Machine()).details["mlx5_0/1"].optics
         assert (optics.value, optics.missing) == (None, False)
 
@@ -251,9 +244,7 @@ def test_where_ibstat_cannot_be_used_the_next_source_tells(
             id="rdma",
         ),
         pytest.param(
-            {"ibv_devinfo": Output(1, "Failed to get IB devices list: Permission denied", "")},
-            "",
-            id="may not look",
+            {"ibv_devinfo": Output(1, "Failed to get IB devices list: Permission denied", "")}, "", id="may not look"
         ),
     ],
 )
@@ -285,9 +276,7 @@ def test_a_device_is_found_on_the_bus() -> None:
     ("machine", "field", "value"),
     [
         pytest.param(
-            Machine(
-                pci=Reading((replace(FUNCTION, virtual=True, physical="0000:1a:00.1"),)),
-            ),
+            Machine(pci=Reading((replace(FUNCTION, virtual=True, physical="0000:1a:00.1"),))),
             "physical",
             "0000:1a:00.1",
             id="a virtual function",
@@ -298,12 +287,7 @@ def test_a_device_is_found_on_the_bus() -> None:
             True,
             id="the way to NVLink switches",
         ),
-        pytest.param(
-            Machine(pci=Reading((replace(FUNCTION, vendor="1d0f"),))),
-            "kind",
-            "EFA device",
-            id="EFA",
-        ),
+        pytest.param(Machine(pci=Reading((replace(FUNCTION, vendor="1d0f"),))), "kind", "EFA device", id="EFA"),
     ],
 )
 def test_the_bus_tells_what_a_device_is(machine: Machine, field: str, value: Any) -> None:
@@ -397,10 +381,7 @@ def test_verbs_tell_the_transport() -> None:
             id="words of nobody's after the devices",
         ),
         pytest.param(
-            Output(139, IBSTAT, ""),
-            1,
-            ("ibstat ended with status 139",),
-            id="an error status after the devices",
+            Output(139, IBSTAT, ""), 1, ("ibstat ended with status 139",), id="an error status after the devices"
         ),
         pytest.param(
             Output(139, IBSTAT, WARNING),
@@ -504,14 +485,10 @@ FAILED = "sminfo: iberror: failed: query"
         pytest.param(Output(0, SMINFO, WARNING), master(activity=242), id="an answer"),
         pytest.param(Output(255, "", f"{WARNING}\n{FAILED}\n\n"), SmAnswer(error=FAILED), id="none"),
         pytest.param(
-            Output(255, f"{FAILED}\n", f"{WARNING}\n"),
-            SmAnswer(error=FAILED),
-            id="none, told on the other stream",
+            Output(255, f"{FAILED}\n", f"{WARNING}\n"), SmAnswer(error=FAILED), id="none, told on the other stream"
         ),
         pytest.param(
-            Output(1, "", ""),
-            SmAnswer(unavailable="sminfo: empty output: no subnet manager named"),
-            id="silence",
+            Output(1, "", ""), SmAnswer(unavailable="sminfo: empty output: no subnet manager named"), id="silence"
         ),
         pytest.param(
             Output(255, "", "sminfo: iberror: failed: Failed to open 'mlx5_0' port '1'\n"),

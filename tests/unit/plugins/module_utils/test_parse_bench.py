@@ -68,8 +68,7 @@ NCCL = (SAMPLES / "nccl_tests.txt").read_text()
 
 
 @pytest.mark.parametrize(
-    ("unit", "printed", "gbps"),
-    [("Gb/sec", 396.12, 396.12), ("MB/sec", 11000.0, 92.27), ("MiB/sec", 11000.0, 92.27)],
+    ("unit", "printed", "gbps"), [("Gb/sec", 396.12, 396.12), ("MB/sec", 11000.0, 92.27), ("MiB/sec", 11000.0, 92.27)]
 )
 def test_bandwidth_is_told_in_one_unit(unit: str, printed: float, gbps: float) -> None:
     row = f" 65536      5000             {printed + 1:<7.2f}            {printed:<7.2f}\t\t   0.1"
@@ -112,25 +111,13 @@ def test_latency_of_a_duration_is_the_mean() -> None:
         (NO_DEVICE, "Unable to find the Infiniband/RoCE device"),
         (NOBODY, "Couldn't connect to 198.18.96.12:18777"),
         ("", "empty output"),
-        (
-            SAMPLE[: SAMPLE.index(" #bytes")] + "Failed to complete run_iter_bw function",
-            "Failed to",
-        ),
+        (SAMPLE[: SAMPLE.index(" #bytes")] + "Failed to complete run_iter_bw function", "Failed to"),
         (SAMPLE[: SAMPLE.index(" 1048576")], "no result below this line"),
         (SAMPLE + SAMPLE, "2 tables"),
         (SAMPLE.replace("396.12", ""), "values for 5 columns"),
         (SAMPLE.replace("Gb/sec", "furlongs"), "no unit of ours"),
     ],
-    ids=[
-        "no device",
-        "nobody there",
-        "nothing",
-        "failed",
-        "cut",
-        "two runs",
-        "a value is gone",
-        "another unit",
-    ],
+    ids=["no device", "nobody there", "nothing", "failed", "cut", "two runs", "a value is gone", "another unit"],
 )
 def test_a_run_without_numbers_says_why(text: str, said: str) -> None:
     with pytest.raises(ParseError, match=said):
@@ -171,27 +158,18 @@ def older(head: str, row: str) -> str:
         ),
         pytest.param(
             older(
-                f"{NEW} timestamp",
-                "33554432 8388608 float sum -1 19902 1.69 2.53 0 19898 1.69 2.5 0 2026-11-22 1:00",
+                f"{NEW} timestamp", "33554432 8388608 float sum -1 19902 1.69 2.53 0 19898 1.69 2.5 0 2026-11-22 1:00"
             ),
             0,
             id="with a time of day",
         ),
         pytest.param(
-            older(
-                NEW,
-                "33554432 8388608 float sum -1                          19902 1.69 2.53 0",
-            ),
+            older(NEW, "33554432 8388608 float sum -1                          19902 1.69 2.53 0"),
             0,
             id="in-place alone",
         ),
         pytest.param(
-            older(
-                NEW,
-                "33554432 8388608 float sum -1 19902 1.69 2.53 7 19898 1.69 2.5 5",
-            ),
-            12,
-            id="wrong values",
+            older(NEW, "33554432 8388608 float sum -1 19902 1.69 2.53 7 19898 1.69 2.5 5"), 12, id="wrong values"
         ),
     ],
 )
@@ -210,10 +188,7 @@ def test_values_out_of_bounds_are_wrong_whatever_the_column_says() -> None:
     [
         (NCCL[: NCCL.index("#       size")], "no table"),
         ("", "no table"),
-        (
-            f"{NCCL[:400]}\nnode1: Test NCCL failure common.cu:958 'unhandled system error'\n",
-            "unhandled system error",
-        ),
+        (f"{NCCL[:400]}\nnode1: Test NCCL failure common.cu:958 'unhandled system error'\n", "unhandled system error"),
         (NCCL.replace("177.25      0", "garbage   0"), "not 'time algbw"),
         (NCCL.replace("time", "timf"), "no column is named time"),
     ],
