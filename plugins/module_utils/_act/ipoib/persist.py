@@ -24,7 +24,9 @@ from .desired import IpoibError, Link
 
 _HEADER = "# Written by the role ipoib of ibready. The next run undoes changes of others.\n"
 LINKS = f"{data.NETWORKD_FOLDER}/05-ibready-*.link"
-_OF_ONE = re.compile(r"/(?:60-ibready-(.+)\.network|ibready-(.+)\.nmconnection|10-netplan-(.+)\.network\.d/[^/]+)$")
+_OF_ONE = re.compile(
+    r"/(?:60-ibready-([^/]+)\.network|ibready-([^/]+)\.nmconnection|10-netplan-([^/]+)\.network\.d/[^/]+)$"
+)
 _NETPLAN_NAME = re.compile(r"^ {4}(\S+):$", re.MULTILINE)
 _SPACE = uuid.UUID("5f3c1f0e-6a3b-4c53-9f0a-1b2d7a5c9e10")
 _LIMIT = 60.0
