@@ -51,6 +51,14 @@ _HEAD = re.compile(
     r"|(?P<blank>[ \t]{1,64}(?:\\\r?\n[ \t]{0,64})?))",
     re.IGNORECASE,
 )
+# How a name begins, and how where "key" is in the text: one without such words is not looked at again.
+_BEGINS = "pass pwd psk secret cred jwt token nccl_ auth communit cookie pat sig pw rootpw bindpw userpw adminpw dbpw"
+_BEGINS_KEY = (
+    "key api ssh priv access account preshared shared encryption master session storage deploy licen luks wep wpa hmac"
+    " munge"
+)
+# Letters that are equal to i, s and k where case does not matter.
+_EQUAL = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
 # "password x" is a setting where it begins its line, and so named; else it is prose.
 _BEGIN = re.compile(r"[ \t#;/*]*(?:(?:export|set|setenv|ike|.*\blogin[ \t]+\S+)[ \t]+)?")
 _SETTING = re.compile(
@@ -87,19 +95,23 @@ _XML = re.compile(
     r"(?!\s)(?:<!\[CDATA\[(?:(?!\]\]>)[\s\S]){0,16384}(?:\]\]>)?|[^<]+(?=</))",
     re.IGNORECASE,
 )
-# Programs, and the options that a secret follows; _BETWEEN where blanks or = may stand before it.
+# Programs (a word that they have), and the options that a secret follows; _BETWEEN: blanks or = may stand before it.
 _BETWEEN = r"[ \t=]*"
 _PROGRAMS = (
-    (r"sshpass|ipmitool", rf"-[pP]{_BETWEEN}"),
-    (r"curl", rf"(?:-[A-Za-z]{{0,6}}[uU]|--user|--proxy-user){_BETWEEN}"),
-    (r"(?:mysql|mariadb)(?:-?(?:dump|admin|import|check))?", r"-p(?=[^\s,;|&)\]-])"),
-    (r"(?:docker|podman|nerdctl|helm|buildah|skopeo|oras|crane)[ \t][^\n|;&]{0,40}?\blogin", rf"-p{_BETWEEN}"),
-    (r"redis-cli", rf"-a{_BETWEEN}"),
-    (r"mongo(?:sh|dump|restore)?", rf"-p{_BETWEEN}"),
-    (r"ldap\w{3,8}", rf"-w{_BETWEEN}"),
-    (r"(?:smbclient|rpcclient|lftp)", rf"-[uU]{_BETWEEN}"),
-    (r"snmp(?:b?walk|b?get|bulkwalk|bulkget|getnext|set|table|trap)", rf"-[cAX]{_BETWEEN}"),
-    (r"xfreerdp", r"/p:"),
+    ("sshpass|ipmitool", r"sshpass|ipmitool", rf"-[pP]{_BETWEEN}"),
+    ("curl", r"curl", rf"(?:-[A-Za-z]{{0,6}}[uU]|--user|--proxy-user){_BETWEEN}"),
+    ("mysql|mariadb", r"(?:mysql|mariadb)(?:-?(?:dump|admin|import|check))?", r"-p(?=[^\s,;|&)\]-])"),
+    (
+        "login",
+        r"(?:docker|podman|nerdctl|helm|buildah|skopeo|oras|crane)[ \t][^\n|;&]{0,40}?\blogin",
+        rf"-p{_BETWEEN}",
+    ),
+    ("redis-cli", r"redis-cli", rf"-a{_BETWEEN}"),
+    ("mongo", r"mongo(?:sh|dump|restore)?", rf"-p{_BETWEEN}"),
+    ("ldap", r"ldap\w{3,8}", rf"-w{_BETWEEN}"),
+    ("smbclient|rpcclient|lftp", r"(?:smbclient|rpcclient|lftp)", rf"-[uU]{_BETWEEN}"),
+    ("snmp", r"snmp(?:b?walk|b?get|bulkwalk|bulkget|getnext|set|table|trap)", rf"-[cAX]{_BETWEEN}"),
+    ("xfreerdp", r"xfreerdp", r"/p:"),
 )
 # Who reads a secret from what is piped into it.
 _READS = (
@@ -109,44 +121,48 @@ _READS = (
     r"|[^\n|]{0,120}--(?:password|passphrase|token)[\w-]{0,16}stdin"
 )
 _PIPED = re.compile(rf"\|[ \t]{{0,8}}(?:{_READS})")
-# The same of a word: `sudo -S ls <<< x`.
-_HERE = re.compile(rf"((?:(?<![\w.-])(?:{_READS}))[^\n]{{0,120}}?<<<[ \t]{{0,8}})((?:\"[^\"\n]*\"|'[^'\n]*'|\S)+)")
 _SAYS = re.compile(r"\b(?:echo|printf)[ \t]{1,8}")
 # To its end, as a shell reads it.
 _WORD = r"(?:\"[^\"\n]*\"|'[^'\n]*'|\S)+"
+# Each is tried in texts that have one of the words, in lower case.
 _SHAPES = (
     # Keys of a subnet's managers; 0 is none. To the end of the word: what is masked ends no word anew.
-    re.compile(
-        r"(\b(?:(?:m|sm|sa|vs|cc|n2n|am)_key|mkey(?=:?\.))[\"' \t:=.]{1,64})"
+    (
+        "_key|mkey",
+        r"(?i)(\b(?:(?:m|sm|sa|vs|cc|n2n|am)_key|mkey(?=:?\.))[\"' \t:=.]{1,64})"
         r"(?!0x0*\b|0\b)(?:0x[0-9a-f]|[0-9])\w*",
-        re.IGNORECASE,
     ),
     # A variable in a list of settings that were found: name, value, file, line.
     # NCCL's own words: `NCCL_PSK set by environment to x`, `NCCL_SOCKET_MAGIC invalid value "x"`.
-    re.compile(rf"({_NAME} (?:set (?:by environment )?to|invalid value) )\S+", re.IGNORECASE),
-    re.compile(rf"((?:\A|\n)set\t[\w.-]{{0,80}}?{_NAME}\t)[^\t\n]+", re.IGNORECASE),
-    re.compile(r"(\b(?:bearer|basic)[ \t]{1,8})[\w.~+/-]{16,}={0,2}", re.IGNORECASE),
+    (" set | invalid ", rf"(?i)({_NAME} (?:set (?:by environment )?to|invalid value) )\S+"),
+    ("set\t", rf"(?i)((?:\A|\n)set\t[\w.-]{{0,80}}?{_NAME}\t)[^\t\n]+"),
+    ("bearer|basic", r"(?i)(\b(?:bearer|basic)[ \t]{1,8})[\w.~+/-]{16,}={0,2}"),
     # Who has such an address may post there.
-    re.compile(
+    (
+        "http",
         r"(https?://(?:hooks\.[^\s/\"'<>]{1,100}/(?:services/)?"
         r"|[^\s/\"'<>]{1,100}/(?:[\w.-]{1,40}/){0,4}(?:webhooks?|webhookb2)/|[^\s/\"'<>]{1,100}/bot(?=[0-9]{6,12}:)))"
-        r"[^\s\"'<>]{8,}"
+        r"[^\s\"'<>]{8,}",
     ),
     # Keys and tokens of well-known makers, and hashes of passwords.
-    re.compile(
+    (
+        "akia|asia|ghp_|gho_|ghs_|ghu_|ghr_|github_pat_|glpat-|xox|hf_|nvapi-|sk-|aiza|eyj",
         r"()(?<![\w-])(?:(?:AKIA|ASIA)[0-9A-Z]{16}[\w-]*|(?:gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|hf_"
-        r"|nvapi-|sk-|AIza)[\w-]{20,}|eyJ[\w-]{10,}\.[\w-]{10,}\.?[\w-]*)"
+        r"|nvapi-|sk-|AIza)[\w-]{20,}|eyJ[\w-]{10,}\.[\w-]{10,}\.?[\w-]*)",
     ),
-    re.compile(r"()\$(?:[1567y]|2[abxy]|gy|apr1|argon2(?:id?|d)|scrypt|pbkdf2[\w-]{0,16})\$[./\w$=,+-]{8,}"),
-    re.compile(r"(\{(?:S?SHA(?:[-_]?(?:256|384|512))?|S?MD5|CRYPT|PBKDF2[\w-]{0,16}|ARGON2)\})[\w+/=$.,-]{8,}"),
+    ("$", r"()\$(?:[1567y]|2[abxy]|gy|apr1|argon2(?:id?|d)|scrypt|pbkdf2[\w-]{0,16})\$[./\w$=,+-]{8,}"),
+    ("}", r"(\{(?:S?SHA(?:[-_]?(?:256|384|512))?|S?MD5|CRYPT|PBKDF2[\w-]{0,16}|ARGON2)\})[\w+/=$.,-]{8,}"),
+    # What is piped into it, as a word: `sudo -S ls <<< x`.
+    ("<<<", rf"((?:(?<![\w.-])(?:{_READS}))[^\n]{{0,120}}?<<<[ \t]{{0,8}})((?:\"[^\"\n]*\"|'[^'\n]*'|\S)+)"),
 )
 
 _COMMANDS = [
     (
+        words,
         re.compile(rf"\b(?:{program})\b[^\n]*"),
         re.compile(rf"\b(?:{program})\b|(?P<option>[ \t]{option})(?P<word>{_WORD})"),
     )
-    for program, option in _PROGRAMS
+    for words, program, option in _PROGRAMS
 ]
 _FAR = 200
 
@@ -154,13 +170,33 @@ _FAR = 200
 def masked(text: str) -> str:
     """The text with what is secret in it masked; masked again, it is the same."""
     text = _ADDRESS.sub(_login, _PEM.sub(rf"\1{MASK}", text))
-    if "</" in text or "<![" in text:
+    low = _low(text)
+    if "</" in low or "<![" in low:
         text = _XML.sub(rf"\1{MASK}", text)
-    for shape in (*_SHAPES, _HERE):
-        text = shape.sub(rf"\1{MASK}", text)
-    for line, words in _COMMANDS:
-        text = line.sub(functools.partial(_options, line, words), text)
+    for words, shape in _SHAPES:
+        if any(word in low for word in words.split("|")):
+            text = re.sub(shape, rf"\1{MASK}", text)
+    for words, line, options in _COMMANDS:
+        if any(word in low for word in words.split("|")):
+            text = line.sub(functools.partial(_options, line, options), text)
     return _masked(_piped(text), MASK)
+
+
+def _low(text: str) -> str:
+    """The text in lower case, place by place: to look for words in it costs a hundredth of an expression."""
+    return (text if text.isascii() else text.translate(_EQUAL)).lower()
+
+
+def _places(text: str) -> list[int]:
+    """Where the name of a secret may begin."""
+    low = _low(text)
+    found = set()
+    for word in (f"{_BEGINS} {_BEGINS_KEY}" if "key" in low else _BEGINS).split():
+        at = low.find(word)
+        while at >= 0:
+            found.add(at)
+            at = low.find(word, at + 1)
+    return sorted(found)
 
 
 def _options(line: re.Pattern[str], words: re.Pattern[str], command: re.Match[str]) -> str:
@@ -233,15 +269,16 @@ def _piped(text: str) -> str:
 def _masked(text: str, mask: str) -> str:
     """The text with ``mask`` in the place of the values of secrets; quotes around them stay."""
     reported: list[str] = []
-    done = 0
-    head = _HEAD.search(text)
-    while head:
-        begin = head.end()
-        end, shown = _value(text, head, done, mask)
-        if end > begin:
-            reported += text[done:begin], shown
-            done = end
-        head = _HEAD.search(text, max(begin, end))
+    done = at = 0
+    for place in _places(text):
+        head = _HEAD.match(text, place) if place >= at else None
+        if head:
+            begin = head.end()
+            end, shown = _value(text, head, done, mask)
+            if end > begin:
+                reported += text[done:begin], shown
+                done = end
+            at = max(begin, end)
     return "".join([*reported, text[done:]])
 
 

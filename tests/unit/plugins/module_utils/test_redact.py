@@ -30,6 +30,9 @@ FAR = "x" * 220
         (f"ipmitool -H b {FAR} sdr; ipmitool -H b -U a -P hunter2 sdr", "hunter2"),
         (f"curl https://h/{FAR} -u 'x; curl -u a:hunter2'", "hunter2"),
         ("curl -u ipmitool:curl-hunter2 https://h", "hunter2"),
+        # Letters that are equal to others where case does not matter.
+        ("\u0130 \u017fecret=hunter2", "hunter2"),
+        ("ap\u0131_\u212aey=hunter2", "hunter2"),
     ],
 )
 def test_a_secret_is_masked_and_the_rest_stays(text: str, secret: str) -> None:
