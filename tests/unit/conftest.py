@@ -19,7 +19,7 @@ from ansible_collections.ibready.cluster.plugins.module_utils._verify import cat
 from tests import cases
 
 # How long an example takes is the machine's day, and no test's matter. What is drawn is the same every day.
-settings.register_profile("everyday", deadline=None, database=None, derandomize=True)
+settings.register_profile("everyday", deadline=None, database=None, derandomize=True, max_examples=50)
 settings.register_profile("all", deadline=None, database=None)
 settings.load_profile("all" if cases.ALL else "everyday")
 # Of what tests keep hardly anything is garbage, and to look through all of it again and again is a part of the time:
@@ -46,6 +46,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[LEFT_OUT] = len(left)
     if left:
         config.hook.pytest_deselected(items=left)
+
+
+def pytest_sessionfinish() -> None:
+    """Look once for what was left unclosed: pytest looks five times, and each takes seconds with all that is kept."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
