@@ -45,6 +45,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._site import expec
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 from ansible_collections.ibready.cluster.plugins.plugin_utils._switch import texts as _texts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import rendered
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.shown import show
 
 NO_LOG = (
     "no job log was given, so what a job really used was not checked; "
@@ -118,7 +119,7 @@ class ActionModule(SiteAction):
         untold = [host.name for host in strangers if not _has(host, BUNDLE) and not _has(host, INVENTORY)]
         notes += [_BY_BUNDLE.format(few(by_bundle, _SHOWN))] if by_bundle else []
         notes += [_STRANGERS.format(few(untold, _SHOWN))] if untold else []
-        self._display.display("\n" + render.render(reported, max(args["most"], 1), notes) + "\n")
+        show(self._display, render.render(reported, max(args["most"], 1), notes))
         written = {
             "schema": diagnosis.SCHEMA,
             "created": created.isoformat(timespec="seconds"),

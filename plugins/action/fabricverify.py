@@ -24,6 +24,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.plain impo
 from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import hosts as _hosts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.verify_action import PAUSE
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_fabric
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.shown import show
 
 _MODULE = "ibready.cluster.fabric_look"
 _SITE = (
@@ -130,7 +131,7 @@ class ActionModule(ActionBase):
             why = "this host has no InfiniBand port (ibready_fabric_from names who asks)"
             return {"skipped": True, "changed": False, "msg": why, **found}
         lines = render_fabric.lines({"fabric": found})
-        self._display.display("\n".join(map(plain, lines)) + "\n")
+        show(self._display, "\n".join(map(plain, lines)))
         checks = [_model.from_dict(check) for fabric in found["fabrics"] for check in fabric["checks"]]
         verdict = _model.UNKNOWN_VERDICT if found["error"] else _model.verdict(checks)
         if found["skipped"]:

@@ -37,6 +37,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._run import (
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 from ansible_collections.ibready.cluster.plugins.plugin_utils._switch import texts as _texts
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json, render_text, rendered
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.shown import show
 
 
 class ActionModule(SiteAction):
@@ -68,7 +69,7 @@ class ActionModule(SiteAction):
         folder = Path(args["dest"])
         report = self._judged(args, variables, folder)
         shown = rendered.surely(render_text.render, report, self._display.warning)
-        self._display.display("\n" + shown + "\n")
+        show(self._display, shown)
         bad = summary.bad(report, summary.ACCEPTED[args["fail_on"]])
         result: dict[str, Any] = dict(
             changed=False,

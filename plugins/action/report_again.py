@@ -16,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._hosts import summ
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import compare, history, read
 from ansible_collections.ibready.cluster.plugins.plugin_utils._site.site_action import SiteAction
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_text, rendered
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.shown import show
 
 # Facts are as the release that wrote them has them, and no schema is held against them.
 _ODD = (AttributeError, IndexError, KeyError, TypeError, ValueError, TemplateError)
@@ -51,9 +52,9 @@ class ActionModule(SiteAction):
                 f"the facts of a run object cannot be rendered ({exc!r}): it was written by "
                 "another release, or by hand; next: name another run, or run verify.yml again"
             ) from exc
-        self._display.display("\n" + shown + "\n")
+        show(self._display, shown)
         if args["since"]:
-            self._display.display("\n" + render_text.since(report["since"]) + "\n")
+            show(self._display, render_text.since(report["since"]))
         try:
             paths = rendered.write(history.stem(path), texts)
         except OSError as exc:

@@ -22,6 +22,8 @@ description:
     error of a task for each host below the recap, equal hosts once. A host that cannot be visited,
     which the report judges C(unknown), is a line. The exit status is Ansible's. With C(-v) the
     output is Ansible's own.
+  - Hosts on which a playbook's task is C(ok), or C(changed), are one line where nothing else was printed between
+    them, with their names folded to C(node[01-16]). The line is printed before whatever comes next.
   - Every other module is printed as P(ansible.builtin.minimal#callback) does, and all else of
     playbooks as P(ansible.builtin.default#callback) does.
 requirements:
@@ -35,6 +37,9 @@ author:
 
 import atexit
 import functools
+import os
+import re
+import threading
 from typing import Any
 
 from ansible import constants, context
@@ -42,10 +47,11 @@ from ansible.plugins.callback import CallbackBase
 from ansible.plugins.callback.default import CallbackModule as Default
 from ansible.plugins.callback.minimal import CallbackModule as Minimal
 
-from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import DEGRADED, READY, SKIPPED
+from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import DEGRADED, READY
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.brief import SHORT
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import silence
 from ansible_collections.ibready.cluster.plugins.plugin_utils._ground.plain import printed
+from ansible_collections.ibready.cluster.plugins.plugin_utils._slurm import hostlist
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import verdicts
 
 _OURS = "ibready.cluster."
@@ -55,13 +61,9 @@ JUDGES = frozenset({"containerverify", "hostverify", "ibverify", "ncclverify", "
 _TOLD = "__told"
 # And one that visits hosts, of which the table will tell whoever did not answer.
 _WILL = "__will_be_told"
-_COLORS = {
-    "": "COLOR_HIGHLIGHT",
-    READY: "COLOR_OK",
-    DEGRADED: "COLOR_WARN",
-    SKIPPED: "COLOR_SKIP",
-    verdicts.UNREACHABLE: "COLOR_UNREACHABLE",
-}
+# What is said of a host that does as it should, as Ansible prints it; of several in a line.
+_WELL = re.compile(r"((?:ok|changed): \[)([\w.-]+)\]")
+_SEVERAL = re.compile(r"(included: [^\n]+ for )([\w.-]+(?:, [\w.-]+)+)")
 
 
 def ad_hoc() -> bool:
@@ -96,6 +98,37 @@ def _base() -> type[CallbackBase]:
     return found
 
 
+def _line(msg: str) -> str:
+    several = _SEVERAL.fullmatch(msg)
+    return several[1] + hostlist.brief(several[2].split(", ")) if several else printed(msg)
+
+
+class _Kept:
+    """Hosts that did well, until something else is to be printed."""
+
+    def __init__(self, show: Any) -> None:
+        self._show = show
+        self._process = os.getpid()
+        # What workers print comes by a thread.
+        self._lock = threading.Lock()
+        self._word, self._names, self._how = "", list[str](), dict[str, Any]()
+        atexit.register(self.takes, "", (), {})
+
+    def takes(self, msg: Any, args: Any, named: dict[str, Any]) -> bool:
+        """Keep a line of a host that did well, or print those that are kept. A worker has none of its own."""
+        if os.getpid() != self._process:
+            return False
+        found = _WELL.fullmatch(msg) if isinstance(msg, str) and not args and named.keys() <= {"color"} else None
+        with self._lock:
+            if self._names and not (found and (found[1], named) == (self._word, self._how)):
+                self._show(f"{self._word}{hostlist.brief(self._names)}]", **self._how)
+                self._names = []
+            if found:
+                self._word, self._how = found[1], named
+                self._names.append(found[2])
+        return found is not None
+
+
 class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a process needs is known when it begins.
     """Keeps what hosts told until all have."""
 
@@ -116,10 +149,12 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
         """All that Ansible prints, of whatever module and by whatever way, ends in this one method."""
         show = self._display.display
         if not hasattr(show, "ibready_guards"):
+            kept = _Kept(show)
 
             @functools.wraps(show)
             def guarded(msg: Any, *args: Any, **named: Any) -> Any:
-                return show(printed(msg) if isinstance(msg, str) else msg, *args, **named)
+                if not kept.takes(msg, args, named):
+                    show(_line(msg) if isinstance(msg, str) else msg, *args, **named)
 
             guarded.ibready_guards = True  # type: ignore[attr-defined]
             self._display.display = guarded
@@ -168,11 +203,11 @@ class CallbackModule(_base()):  # type: ignore[misc]  # Which of the two a proce
             self._print_task_banner(result.task)
         self._handle_warnings(result.result)
         line = verdicts.absent(word, result.host.get_name(), result.result.get("msg"))
-        self._display.display(line, color=getattr(constants, _COLORS[verdicts.UNREACHABLE]))
+        self._display.display(line, color=getattr(constants, verdicts.COLORS[verdicts.UNREACHABLE]))
 
     def _tell(self) -> None:
         kept, self._told = self._told, {}
         bad, self._bad = self._bad, {}
         given = map(str, context.CLIARGS.get("inventory") or ())
         for line, verdict in [*verdicts.render(kept, self._failed, given), *verdicts.ended(bad)]:
-            self._display.display(line, color=getattr(constants, _COLORS.get(verdict, "COLOR_ERROR")))
+            self._display.display(line, color=getattr(constants, verdicts.color(verdict)))

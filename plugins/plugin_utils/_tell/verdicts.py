@@ -30,6 +30,14 @@ from .._slurm import hostlist
 UNREACHABLE, MALFORMED = "unreachable", "malformed"
 # The worst last: that is where a terminal stands.
 ORDER = (SKIPPED, READY, DEGRADED, MALFORMED, UNREACHABLE, UNKNOWN_VERDICT, NOT_READY)
+# As Ansible's settings name them.
+COLORS = {
+    "": "COLOR_HIGHLIGHT",
+    READY: "COLOR_OK",
+    DEGRADED: "COLOR_WARN",
+    SKIPPED: "COLOR_SKIP",
+    UNREACHABLE: "COLOR_UNREACHABLE",
+}
 _RESULTS = (PASS, FAIL, UNKNOWN, SKIP)
 # Of one host; -v has all of them, at any length.
 _MOST, _LONGEST = 64, 2_000
@@ -56,6 +64,11 @@ class Told:
     verdict: str
     counts: tuple[tuple[str, int], ...] = ()
     lines: tuple[str, ...] = ()
+
+
+def color(verdict: str) -> str:
+    """The name of the setting."""
+    return COLORS.get(verdict, "COLOR_ERROR")
 
 
 def told(answer: Mapping[str, Any]) -> Told:

@@ -88,8 +88,7 @@ def test_a_healthy_cluster_passes_and_all_files_are_written(run: Run, shown: lis
     assert set(written["hosts"]) == {"n1", "n2"}
     assert written["ibready"] == yaml.safe_load((ROOT / "galaxy.yml").read_text())["version"]
     assert "n1" in Path(result["html"]).read_text()
-    assert len(shown) == 1
-    assert "VERDICT" in shown[0]
+    assert ["VERDICT" in text for text in shown] == [True, False, False]
 
 
 def test_a_host_that_is_not_ready_fails_the_run_after_the_report(run: Run) -> None:
@@ -198,7 +197,7 @@ def test_a_report_that_cannot_be_written_says_where_and_what_next(run: Run, show
     (tmp_path / "file").write_text("")
     with pytest.raises(AnsibleActionFail, match=r"not written to .*next: set ibready_report_dir"):
         run(HEALTHY, dest=str(tmp_path / "file" / "reports"))
-    assert "n[1-2]  ready" in shown[0]  # the verdict was told all the same
+    assert "n[1-2]  ready" in shown[1]  # the verdict was told all the same
 
 
 WARM = {

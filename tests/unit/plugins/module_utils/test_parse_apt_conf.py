@@ -13,24 +13,15 @@ LEAVE = "unattended-upgrade::package-blacklist"
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (
-            'APT::Periodic::Unattended-Upgrade "1";\n',
-            [("apt::periodic::unattended-upgrade", "1")],
-        ),
-        (
-            'APT { Periodic { Unattended-Upgrade "0"; }; };',
-            [("apt::periodic::unattended-upgrade", "0")],
-        ),
+        ('APT::Periodic::Unattended-Upgrade "1";\n', [("apt::periodic::unattended-upgrade", "1")]),
+        ('APT { Periodic { Unattended-Upgrade "0"; }; };', [("apt::periodic::unattended-upgrade", "0")]),
         (
             'Unattended-Upgrade::Package-Blacklist {\n  "nvidia-"; // "not this"\n#  "nor-this";\n'
             '  /* "nor";\n "this"; */ "libnvidia";\n};\n',
             [(LEAVE, "nvidia-"), (LEAVE, "libnvidia")],
         ),
         ('Unattended-Upgrade::Package-Blacklist:: "mlnx-";', [(LEAVE, "mlnx-")]),
-        (
-            'Acquire::http::Proxy "http://proxy:3128"; # here',
-            [("acquire::http::proxy", "http://proxy:3128")],
-        ),
+        ('Acquire::http::Proxy "http://proxy:3128"; # here', [("acquire::http::proxy", "http://proxy:3128")]),
         ('A "1"; # it is // not "this"', [("a", "1")]),
         ('}}} "x";', [("", "x")]),
         ("", []),
@@ -41,8 +32,7 @@ def test_settings_are_read_with_their_full_names(text: str, found: list[tuple[st
 
 
 @pytest.mark.parametrize(
-    "text",
-    ['A "1"; /* never closed', 'A { "1";', 'A { "1', 'A "1', 'A "1"', 'A "1"; B', 'A "1"; }} {'],
+    "text", ['A "1"; /* never closed', 'A { "1";', 'A { "1', 'A "1', 'A "1"', 'A "1"; B', 'A "1"; }} {']
 )
 def test_a_text_that_ends_too_early_is_told(text: str) -> None:
     with pytest.raises(ValueError, match="the text ends within"):

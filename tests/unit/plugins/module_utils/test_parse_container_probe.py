@@ -34,10 +34,7 @@ def test_the_sample_is_told_whole() -> None:
     probe = container_probe.parse(SAMPLE)
     assert probe.engine is not None
     assert (probe.engine.name, probe.engine.version) == ("docker", "28.5.1")
-    assert [(one.who, one.user, one.how) for one in probe.runs] == [
-        ("root", 0, "ran"),
-        ("user", 65534, "ran"),
-    ]
+    assert [(one.who, one.user, one.how) for one in probe.runs] == [("root", 0, "ran"), ("user", 65534, "ran")]
     inside = root(SAMPLE)
     assert inside.limits.memlock_soft == UNLIMITED
     assert inside.own_users is False

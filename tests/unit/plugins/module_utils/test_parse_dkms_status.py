@@ -15,14 +15,8 @@ KERNEL = "6.1.0-40-amd64"
     ("line", "entry"),
     [
         ("nvidia/580.95.05: added", Entry("nvidia", "580.95.05", "", "", "added")),
-        (
-            f"nvidia/580.95.05, {KERNEL}, x86_64: installed",
-            Entry("nvidia", "580.95.05", KERNEL, "x86_64", "installed"),
-        ),
-        (
-            f"nvidia, 470.82.01, {KERNEL}, x86_64: built",
-            Entry("nvidia", "470.82.01", KERNEL, "x86_64", "built"),
-        ),
+        (f"nvidia/580.95.05, {KERNEL}, x86_64: installed", Entry("nvidia", "580.95.05", KERNEL, "x86_64", "installed")),
+        (f"nvidia, 470.82.01, {KERNEL}, x86_64: built", Entry("nvidia", "470.82.01", KERNEL, "x86_64", "built")),
         ("mlnx-ofed-kernel, 5.8: added", Entry("mlnx-ofed-kernel", "5.8", "", "", "added")),
         (
             "iser/5.8, 4.18.0-1.el8, x86_64: installed-weak from 4.18.0-0.el8",

@@ -71,22 +71,13 @@ def test_whatever_precedes_a_message_it_is_read(before: str) -> None:
             "mlx5_core 0005:01:00.0: probe with driver mlx5_core failed with error -2",
             "probe with driver mlx5_core failed with error -2",
         ),
-        (
-            "mlx5_core: probe of 0000:3b:00.0 failed with error -110",
-            "probe of 0000:3b:00.0 failed with error -110",
-        ),
-        (
-            "mlx5_core 0000:bb:00.0: print_health_info:491:(pid 0): PCI slot is unavailable",
-            "PCI slot is unavailable",
-        ),
+        ("mlx5_core: probe of 0000:3b:00.0 failed with error -110", "probe of 0000:3b:00.0 failed with error -110"),
+        ("mlx5_core 0000:bb:00.0: print_health_info:491:(pid 0): PCI slot is unavailable", "PCI slot is unavailable"),
         (
             "mlx5_core 0000:05:00.0: mlx5_irq_alloc:293:(pid 66740): Failed to request irq. err = -28",
             "mlx5_irq_alloc err -28",
         ),
-        (
-            "infiniband mlx5_0: mlx5_ib_test_wc:290:(pid 66740): Error -28 while trying to test",
-            "mlx5_ib_test_wc -28",
-        ),
+        ("infiniband mlx5_0: mlx5_ib_test_wc:290:(pid 66740): Error -28 while trying to test", "mlx5_ib_test_wc -28"),
         (
             "mlx5_core 0000:61:00.0: wait_func:1132:(pid 1): CREATE_DCT(0x710) timeout. "
             "Will cause a leak of a command resource",
@@ -97,10 +88,7 @@ def test_whatever_precedes_a_message_it_is_read(before: str) -> None:
             "QUERY_HCA_CAP(0x100) No done completion",
             "QUERY_HCA_CAP(0x100) No done completion",
         ),
-        (
-            "mlx5_core 0000:5e:00.0: device's health compromised - reached miss count",
-            "device's health compromised",
-        ),
+        ("mlx5_core 0000:5e:00.0: device's health compromised - reached miss count", "device's health compromised"),
         ("mlx5_core 0000:5e:00.0: synd 0x7: irisc not responding", "synd 0x7: irisc not respond"),
         ("mlx5_ib: disagrees about version of symbol ib_umem_get", "mlx5_ib: disagrees about"),
         ("ib_core: Unknown symbol ib_x (err -2)", "ib_core: Unknown symbol"),
@@ -227,10 +215,7 @@ def test_a_device_that_came_back_has_recovered(lines: list[str], recovered: bool
     [
         ("NVRM: Xid (PCI:0000:0F:00): 94, Contained", Xid("0000:0f:00", 94, "Contained")),
         ("NVRM: Xid (0000:03:00): 14, Channel 1", Xid("0000:03:00", 14, "Channel 1")),
-        (
-            "NVRM: Xid (PCI:0000:04:00 GPU-I:05): 94, pid=7194, Contained",
-            Xid("0000:04:00", 94, "pid=7194, Contained"),
-        ),
+        ("NVRM: Xid (PCI:0000:04:00 GPU-I:05): 94, pid=7194, Contained", Xid("0000:04:00", 94, "pid=7194, Contained")),
         (
             "NVRM: Xid (PCI:0000:04:00): 13, pid='<unknown>', name=<unknown>, Graphics",
             Xid("0000:04:00", 13, "pid='<unknown>', name=<unknown>, Graphics"),

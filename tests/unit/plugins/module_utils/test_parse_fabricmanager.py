@@ -62,10 +62,7 @@ def status(text: str) -> dict[str, Any]:
 def test_a_service_that_runs(text: str) -> None:
     found = status(text)
     assert (found["active"], found["state"], found["boot"]) == (True, "active (running)", "enabled")
-    assert [one.split("/")[-1].split(" ")[0] for one in found["processes"]] == [
-        "nvlsm.conf",
-        "fabricmanager.cfg",
-    ]
+    assert [one.split("/")[-1].split(" ")[0] for one in found["processes"]] == ["nvlsm.conf", "fabricmanager.cfg"]
     assert not {"reason", "fm", "driver", "pager_tail"} & set(found)
 
 
@@ -101,11 +98,7 @@ def test_the_tail_of_a_pager_is_seen() -> None:
             {"state": "activating (auto-restart)"},
             id="starting again and again",
         ),
-        pytest.param(
-            "Unit nvidia-fabricmanager.service could not be found.\n",
-            {"missing": True},
-            id="not installed",
-        ),
+        pytest.param("Unit nvidia-fabricmanager.service could not be found.\n", {"missing": True}, id="not installed"),
         pytest.param("systemd[1]: Failed with result 'exit-code'.", {}, id="a failure's last word"),
     ],
 )
@@ -167,12 +160,7 @@ def test_errors_are_read_with_their_switch_and_port() -> None:
     log = fabricmanager_log.parse(START + SXID + "Message payload details: more\n\n")
     assert (log.version, log.records, log.earlier) == ("535.161.08", 2, ())
     (error,) = log.errors
-    assert (error.sxid, error.fatal, error.pci, error.port) == (
-        "12028",
-        False,
-        "00000000:83:00.0",
-        34,
-    )
+    assert (error.sxid, error.fatal, error.pci, error.port) == ("12028", False, "00000000:83:00.0", 34)
     assert fabricmanager_log.facts(log) == {
         "lines": 5,
         "error_lines": 1,

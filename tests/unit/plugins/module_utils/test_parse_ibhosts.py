@@ -12,10 +12,7 @@ TWO = """\
 Ca\t: 0x0200000000010000 ports 1 "gpu-a1 mlx5_3"
 Ca\t: 0x0200000000020000 ports 2 "gpu [b2] HCA-1"
 """
-HOSTS = (
-    Adapter("0x0200000000010000", 1, "gpu-a1 mlx5_3"),
-    Adapter("0x0200000000020000", 2, "gpu [b2] HCA-1"),
-)
+HOSTS = (Adapter("0x0200000000010000", 1, "gpu-a1 mlx5_3"), Adapter("0x0200000000020000", 2, "gpu [b2] HCA-1"))
 NO_PORT = "/usr/sbin/ibnetdiscover: iberror: failed: discover failed\n"
 WARNING = "ibwarn: [7] mad_rpc_open_port2: can't open UMAD port ((null):0)\n"
 

@@ -50,11 +50,7 @@ def test_a_port_of_an_adapter() -> None:
 
 def test_ports_of_a_switch_carry_its_name_and_guid() -> None:
     slow = iblinkinfo.parse(TEXT).ports[2]
-    assert (slow.node_type, slow.node, slow.guid) == (
-        "Switch",
-        "MF0;leaf-1:MQM9700/U1",
-        "0x0000000000200001",
-    )
+    assert (slow.node_type, slow.node, slow.guid) == ("Switch", "MF0;leaf-1:MQM9700/U1", "0x0000000000200001")
     assert (slow.could_be_width, slow.could_be_speed) == ("4X", "106.25 Gbps")
 
 

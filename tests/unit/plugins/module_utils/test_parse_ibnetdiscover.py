@@ -59,10 +59,7 @@ def test_a_topology_holds_nodes_and_links() -> None:
     assert leaf.links[0] == Link(*(12, None, "4x", "NDR"), *(CA, "200000000010000", 1, 23, "gpu-a1 mlx5_3"))
     assert leaf.links[1].peer_type == SWITCH
     assert hca.links == (
-        Link(
-            *(1, 23, "4x", "NDR", SWITCH, "200001", 12, 70, "MF0;leaf-1:MQM9700/U1"),
-            port_guid="200000000010001",
-        ),
+        Link(*(1, 23, "4x", "NDR", SWITCH, "200001", 12, 70, "MF0;leaf-1:MQM9700/U1"), port_guid="200000000010001"),
     )
     assert parsed.initiated_from == hca.guid == hca.system
 
@@ -100,10 +97,7 @@ def test_a_list_of_nodes() -> None:
         pytest.param(TOPOLOGY.replace("\t\t#", "\n#"), id="wrapped"),
         pytest.param(TOPOLOGY.replace("4xNDR", "4xNDR s=4 w=2 v=8"), id="-f"),
         pytest.param(TOPOLOGY.replace("[13]\t", "[13][ext 5]\t").replace('"[7]', '"[7][ext 9]'), id="-g"),
-        pytest.param(
-            TOPOLOGY.replace("sysimgguid=0x200001\n", "sysimgguid=0x200001\t\t# Chassis 1\n"),
-            id="chassis",
-        ),
+        pytest.param(TOPOLOGY.replace("sysimgguid=0x200001\n", "sysimgguid=0x200001\t\t# Chassis 1\n"), id="chassis"),
     ],
 )
 def test_every_layout_gives_the_same_fabric(text: str) -> None:

@@ -111,20 +111,14 @@ def test_warnings_beside_the_statistics_are_kept() -> None:
             id="interrupted before the first answer",
         ),
         pytest.param(
-            counted("0 packets transmitted, 0 received, 0% packet loss"),
-            "loss does not follow",
-            id="nothing sent",
+            counted("0 packets transmitted, 0 received, 0% packet loss"), "loss does not follow", id="nothing sent"
         ),
         pytest.param(
             counted("2 packets transmitted, 3 received, 0% packet loss"),
             "loss does not follow",
             id="more received than sent",
         ),
-        pytest.param(
-            CLEAN.replace("0.060/", "fast/"),
-            "line 6 .* not 'rtt min/avg/max",
-            id="rtt not a number",
-        ),
+        pytest.param(CLEAN.replace("0.060/", "fast/"), "line 6 .* not 'rtt min/avg/max", id="rtt not a number"),
         pytest.param(CLEAN + SILENT, "line 9 .* contradicts line 4", id="two runs in one text"),
         pytest.param(CLEAN.replace(" (Lid 26) ibping", " ibping"), "not '--- HOST", id="header without path"),
     ],

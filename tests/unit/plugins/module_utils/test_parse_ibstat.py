@@ -220,9 +220,7 @@ def test_an_iwarp_adapter_is_not_mixed_up_with_the_ca_before_it() -> None:
     [
         pytest.param(TWO_CAS + PANIC + "\n", Ibstat(FACTS.cas, (PANIC,)), id="panic after complete CAs"),
         pytest.param(
-            TWO_CAS + WARNING + "\n" + PANIC,
-            Ibstat(FACTS.cas, (PANIC,)),
-            id="a warning is no error beside CAs",
+            TWO_CAS + WARNING + "\n" + PANIC, Ibstat(FACTS.cas, (PANIC,)), id="a warning is no error beside CAs"
         ),
         pytest.param(NO_DEVICE, Ibstat((), (NO_DEVICE,)), id="an error that ends in Success"),
         pytest.param(WARNING, Ibstat((), (WARNING,)), id="a warning and nothing else"),

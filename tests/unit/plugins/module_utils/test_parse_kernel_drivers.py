@@ -43,10 +43,7 @@ HARMLESS = [
         "NVRM: nvAssertOkFailedNoLog: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062) returned "
         "from status @ kernel_channel.c:2827",
     ),
-    (
-        "nvidia 0000:19:00.0: [drm] Cannot find any crtc or sizes",
-        "nvidia 0000:19:00.0: [drm] Cannot find any memory",
-    ),
+    ("nvidia 0000:19:00.0: [drm] Cannot find any crtc or sizes", "nvidia 0000:19:00.0: [drm] Cannot find any memory"),
     (
         "mlx5_core 0000:15:00.0: is_dpll_supported:213:(pid 1313): Missing SyncE capability",
         "mlx5_core 0000:15:00.0: Unable to read the SyncE capability",
@@ -61,18 +58,9 @@ HARMLESS = [
         "EXT4-fs (sda2): mounted filesystem with ordered data mode. Opts: errors=remount-ro",
         "EXT4-fs (sda2): errors in the journal",
     ),
-    (
-        "bond0: (slave eno1): failed to get link speed/duplex",
-        "bond0: (slave eno1): failed to get link status",
-    ),
-    (
-        "mlx_compat: loading out-of-tree module taints kernel.",
-        "mlx_compat: loading out-of-tree module failed",
-    ),
-    (
-        "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build",
-        "NVRM: loading failed",
-    ),
+    ("bond0: (slave eno1): failed to get link speed/duplex", "bond0: (slave eno1): failed to get link status"),
+    ("mlx_compat: loading out-of-tree module taints kernel.", "mlx_compat: loading out-of-tree module failed"),
+    ("NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build", "NVRM: loading failed"),
     (
         "mlx5_core 0000:15:00.0 ens1f0np0: Disabling HW-GRO, not supported in legacy RQ",
         "mlx5_core 0000:15:00.0 ens1f0np0: Disabling the port, it does not answer",

@@ -17,11 +17,7 @@ TEXT = """\
 def test_the_order_of_the_cache_is_kept() -> None:
     assert ldconfig.parse(TEXT) == (
         Cached("libnccl.so.2", ("libc6", "x86-64"), "/usr/lib/x86_64-linux-gnu/libnccl.so.2"),
-        Cached(
-            "libc.so.6",
-            ("libc6", "x86-64", "OS ABI: Linux 3.2.0"),
-            "/lib/x86_64-linux-gnu/libc.so.6",
-        ),
+        Cached("libc.so.6", ("libc6", "x86-64", "OS ABI: Linux 3.2.0"), "/lib/x86_64-linux-gnu/libc.so.6"),
     )
 
 

@@ -27,14 +27,7 @@ def test_debians_open_mpi_leaves_ucx_out() -> None:
 
 @pytest.mark.parametrize(
     ("value", "takes"),
-    [
-        ("", True),
-        ("ucx", True),
-        ("ob1", False),
-        ("^ob1", True),
-        ("ob1,ucx", True),
-        ("^ob1,ucx", False),
-    ],
+    [("", True), ("ucx", True), ("ob1", False), ("^ob1", True), ("ob1,ucx", True), ("^ob1,ucx", False)],
 )
 def test_what_a_selection_means(value: str, takes: bool) -> None:
     text = OMPI.replace("param:pml:value:^ucx", f"param:pml:value:{value}")
@@ -63,11 +56,7 @@ def test_what_is_no_whole_answer_is_said(text: str, why: str) -> None:
 def test_ucx_without_rdma() -> None:
     found = ucx_info.parse(UCX)
     assert found.version == "1.18.1"
-    assert found.transports[:3] == (
-        Transport("self", "memory"),
-        Transport("tcp", "eth0"),
-        Transport("tcp", "lo"),
-    )
+    assert found.transports[:3] == (Transport("self", "memory"), Transport("tcp", "eth0"), Transport("tcp", "lo"))
 
 
 def test_ucx_with_rdma_and_an_older_head() -> None:

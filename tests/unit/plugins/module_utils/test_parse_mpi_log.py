@@ -61,9 +61,7 @@ def test_ucx_tells_transport_and_device() -> None:
             id="a copy to the GPU is no way to another host",
         ),
         pytest.param(
-            "ucp_context_0 intra-node cfg#4 tag(sysv/memory cma/memory tcp/eth0)",
-            [],
-            id="processes of one host",
+            "ucp_context_0 intra-node cfg#4 tag(sysv/memory cma/memory tcp/eth0)", [], id="processes of one host"
         ),
         pytest.param("ucp_context_0 self cfg#0 tag(self/memory)", [], id="itself"),
         pytest.param("ep_cfg[1]: tag(dc_mlx5/mlx5_0:1); ", [("dc_mlx5", "mlx5_0:1")], id="old"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import configparser
 import importlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -16,6 +17,7 @@ from ansible.plugins.callback.default import CallbackModule as Default
 from ansible.plugins.callback.minimal import CallbackModule as Minimal
 
 from ansible_collections.ibready.cluster.plugins.callback import verdict
+from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import shown as _shown
 
 ROOT = Path(__file__).parents[5]
 READY = {"host": "n1", "verdict": "ready", "counts": {"pass": 3}, "findings": []}
@@ -163,6 +165,41 @@ def test_a_playbook_is_printed_as_ever(monkeypatch: pytest.MonkeyPatch, left: li
     assert isinstance(callback, Default)
 
 
+def test_hosts_that_do_well_are_a_line_until_anything_else_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    callback = began(monkeypatch, args=("site.yml",), verbosity=0).CallbackModule()
+    try:
+        show = callback._display.display
+        for line in (
+            "ok: [n1]",
+            "ok: [n3]",
+            "ok: [n2]",
+            "changed: [n4]",
+            "ok: [n5 -> localhost]",
+            "ok: [n6] => (item=1)",
+        ):
+            show(line, color="green" if line.startswith("ok") else "yellow")
+        show("included: /a.yml for n1, n2, n3", color="cyan")
+        show("ok: [n7]", color="green")
+        monkeypatch.setattr(verdict.os, "getpid", lambda: -1)
+        show("what a worker prints")
+        monkeypatch.undo()
+        show("TASK [another]", stderr=True)
+    finally:
+        del callback._display.display
+    out = capsys.readouterr().out
+    assert [re.sub("\x1b[^m]*m", "", line) for line in out.splitlines()] == [
+        "ok: [n[1-3]]",
+        "changed: [n4]",
+        "ok: [n5 -> localhost]",
+        "ok: [n6] => (item=1)",
+        "included: /a.yml for n[1-3]",
+        "what a worker prints",
+        "ok: [n7]",
+    ]
+
+
 def ending(host: str, said: str) -> Any:
     found = result(host, {"failed": True, "msg": said}, "ansible.builtin.fail")
     found.task.vars = {"__told": True}
@@ -257,3 +294,18 @@ def test_who_gave_no_answer_is_named_with_what_it_was_asked(monkeypatch: pytest.
     callback.v2_runner_on_failed(result("n2", {"failed": True, "msg": "boom"}, "ansible.builtin.stat"))
     assert printed[0].startswith("n1 gave no answer for 20 s to: a task. Next: see whether the host hangs")
     assert printed[1] == "boom"
+
+
+def test_a_report_has_its_verdicts_and_what_they_are_for_in_colours() -> None:
+    shown: list[tuple[str, str | None]] = []
+    display = SimpleNamespace(display=lambda text, color: shown.append((text, color)))
+    table = "HOST   VERDICT   PORTS\nn1     ready     1/1\nn2     degraded  ready  0/1"
+    _shown.show(display, f"{table}\n\nn2 is degraded:\n  FAIL    a.b  n\n          seen:     is ready:\nnot_ready")
+    assert shown == [
+        ("\nHOST   VERDICT   PORTS", None),
+        ("n1     ready     1/1", "green"),
+        ("n2     degraded  ready  0/1", "bright purple"),
+        ("", None),
+        ("n2 is degraded:\n  FAIL    a.b  n", "bright purple"),
+        ("          seen:     is ready:\nnot_ready\n", None),
+    ]
