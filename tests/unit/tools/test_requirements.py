@@ -102,7 +102,7 @@ PYTHON = """#!/bin/sh
 echo "$*" >>"$HOME/asked"
 case "$2" in
   venv) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
-  pip) exit "${PIP:-0}" ;;
+  pip) echo said; exit "${PIP:-0}" ;;
 esac
 """
 WHOLE, ALONE = "requirements-test.txt", "requirements.txt"
@@ -122,7 +122,7 @@ class Checkout:
         """What was done: "new" for a new .venv, the name of the file that pip installed."""
         asked = self.place / "asked"
         asked.write_text("")
-        script = f"{STUBS}{function('need_venv')}\nneed_venv {file}"
+        script = f"{STUBS}{function('quietly')}\n{function('need_venv')}\nneed_venv {file}"
         done = subprocess.run(
             ["bash", "-c", script],
             cwd=self.place,
@@ -131,7 +131,11 @@ class Checkout:
             text=True,
             check=False,
         )
-        assert (done.returncode, done.stderr) == (pip, "")
+        assert (done.returncode, done.stdout) == (pip, "")
+        # What pip says is shown where it fails.
+        assert [line.split(" is in ")[0] for line in done.stderr.splitlines()] == ["said", "run: all that it printed"][
+            : 2 * pip
+        ]
         return ["new" if " venv " in line else line.split()[-1] for line in asked.read_text().splitlines()]
 
 
