@@ -92,6 +92,23 @@ def test_the_site_is_built_by_the_versions_that_the_tests_have() -> None:
     assert [name for name in both if site[name] != others[name]] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "listed"),
+    [
+        ("requirements", [CONTROLLER]),
+        ("requirements-test", [CONTROLLER, TESTS]),
+        ("requirements-site", [SITE]),
+        ("importer-requirements", [ROOT / "tools/importer-requirements.txt"]),
+        ("fuzz-requirements", [ROOT / "tests/fuzz/requirements.txt"]),
+    ],
+)
+def test_what_is_installed_is_what_is_listed_and_each_file_has_its_hash(name: str, listed: list[Path]) -> None:
+    found = re.findall(
+        r"^(\S+)==(\S+) (?:\\\n +--hash=sha256:[0-9a-f]{64} ?)+$", (ROOT / f"pinned/{name}.txt").read_text(), re.M
+    )
+    assert dict(found) == {name: version for path in listed for name, version in pins(path).items()}
+
+
 # What need_venv asks of the machine; a Python that notes what is asked of it.
 STUBS = """set -euo pipefail
 VENV="$PWD/.venv"
@@ -136,7 +153,8 @@ class Checkout:
         assert [line.split(" is in ")[0] for line in done.stderr.splitlines()] == ["said", "run: all that it printed"][
             : 2 * pip
         ]
-        return ["new" if " venv " in line else line.split()[-1] for line in asked.read_text().splitlines()]
+        lines = asked.read_text().splitlines()
+        return ["new" if " venv " in line else line.split()[-1].removeprefix("pinned/") for line in lines]
 
 
 @pytest.fixture
