@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-# The lines that tests/system/test_1_releases.py runs; what is older than the first lacks what is imported here.
+# The lines that tests/system/test_releases.py runs; what is older than the first lacks what is imported here.
 TESTED = ("2.19", "2.20", "2.21")
 
 

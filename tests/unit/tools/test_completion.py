@@ -50,7 +50,7 @@ def test_a_command_and_its_options(ibready: str, words: list[str], expected: lis
     ("words", "expected"),
     [
         (["de"], ["demo"]),
-        (["test", "sy"], ["system-alone", "system-nodes", "system-more"]),
+        (["test", "sy"], ["system-alone", "system-releases", "system-nodes", "system-more"]),
         (["test", "all", "im"], ["importer"]),
         (["lint", ""], ["all"]),
         (["break", "x"], []),
