@@ -109,6 +109,8 @@ def test_a_plan_that_is_given_counts_of_a_run_as_well(run: Run, tmp_path: Path) 
     args = {"hosts": ["node1"], "plan": str(cabling), "report_only": True}
     result = run("node1", {}, args=args, known={"node1": looked})
     assert ("fabric.cabling.missing", "fail") in [(one["id"], one["result"]) for one in result["checks"]]
+    assert "failed" not in result
+    assert run("node1", {}, args={**args, "report_only": False}, known={"node1": looked})["failed"]
 
 
 @pytest.mark.parametrize("other", [{"bundle": "/srv/bundles/node7"}, {"ports": []}])

@@ -33,6 +33,11 @@ def test_verdict(checks: list[Check], verdict: str) -> None:
     assert _model.verdict(checks) == verdict
 
 
+def test_only_where_nothing_applies_the_word_is_skipped() -> None:
+    words = [_model.verdict_word(checks) for checks in ([check("skip")], [check("skip"), check("pass")], [])]
+    assert words == ["skipped", "ready", "unknown"]
+
+
 def test_errors_come_before_warnings_and_failures_before_unknowns() -> None:
     checks = [check("unknown", "warning"), check("unknown"), check("pass"), check("fail")]
     found = [(one.result, one.severity) for one in _model.trouble(checks)]

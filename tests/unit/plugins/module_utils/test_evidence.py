@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import ask
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.sources import (
     Bundle,
     Cached,
@@ -372,6 +373,12 @@ class TestBundleWalls:
         (tmp_path / "b/commands/ibstat/stdout").chmod(0o755)
         bundle.run("ibstat")
         assert not marker.exists()
+
+
+@pytest.mark.parametrize(("stderr", "why"), [("no such device\n", "no such device"), ("", "without a word")])
+def test_a_tool_that_failed_is_told_by_its_last_word(tmp_path: Path, stderr: str, why: str) -> None:
+    bundle = bundle_with(tmp_path, recorded("ibstat", stderr=stderr, rc="1\n"))
+    assert ask.command(bundle, "ibstat", str).why == f"ibstat ended with status 1: {why}"
 
 
 def test_only_the_live_host_can_say_that_something_is_not_there(tmp_path: Path) -> None:

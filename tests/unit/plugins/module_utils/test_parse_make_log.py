@@ -82,6 +82,9 @@ def test_a_log_that_is_longer_than_is_read_says_so(tmp_path: Path, monkeypatch: 
     place.write_text("nv.c:1:1: error: no\nmore\n")
     module = DkmsModule("nv", "1")
     assert dkms.make_log(str(tmp_path), module, "6.1")[1].lines == ("nv.c:1:1: error: no",)
+    place.write_text("make: Nothing to be done\n\nits end\n")
+    assert dkms.make_log(str(tmp_path), module, "6.1")[1].lines == ("make: Nothing to be done | its end",)
+    place.write_text("nv.c:1:1: error: no\nmore\n")
     monkeypatch.setattr(dkms, "_LONGEST_LOG", 21)
     assert dkms.make_log(str(tmp_path), module, "6.1")[1].lines == (
         "nv.c:1:1: error: no",

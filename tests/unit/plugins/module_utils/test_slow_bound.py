@@ -36,8 +36,6 @@ from ansible_collections.ibready.cluster.plugins.module_utils._slow.numbers impo
 from tests.unit import slow_jobs
 from tests.unit.slow_jobs import Job, Plan, steps
 
-pytestmark = pytest.mark.thorough
-
 JOBS, HEALTHY = 300, 60
 # Seeds that no threshold was chosen by.
 FIRST = 100_000
@@ -67,6 +65,7 @@ def only(times: Times, *parts: str, rank: str = "") -> Times:
     return Times(tuple(kept), times.collectives, times.waiting, times.busy, times.settings)
 
 
+@pytest.mark.thorough
 def test_jobs_of_known_bottleneck() -> None:
     right, wrong, late, guilty = 0, [], 0, 0
     for seed in range(FIRST, FIRST + JOBS):
@@ -84,6 +83,7 @@ def test_jobs_of_known_bottleneck() -> None:
     assert guilty == late
 
 
+@pytest.mark.thorough
 def test_no_straggler_in_healthy_jobs() -> None:
     counts: Counter[str] = Counter()
     for seed in range(FIRST, FIRST + HEALTHY):

@@ -14,7 +14,7 @@ import pytest
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground import packed
 from ansible_collections.ibready.cluster.plugins.module_utils._verify import brief
-from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import judged, typed
+from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import judged, shown, typed
 from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.judged import Known
 from ansible_collections.ibready.cluster.plugins.plugin_utils._answers.typed import AnswerError
 from tests.unit import mutations
@@ -111,3 +111,10 @@ def test_facts_of_no_area_of_ours_are_bounded() -> None:
     deep = json.loads("[" * (typed._DEEPEST + 1) + "]" * (typed._DEEPEST + 1))
     with pytest.raises(AnswerError, match="nested more than"):
         Known().answer({"packed": packed.pack({"checks": [], "facts": {"x": json.dumps(deep), "ib": "{}"}})})
+
+
+def test_of_each_area_what_is_named_is_kept() -> None:
+    details = {"mlx5_0/1": {"counters": {"a": 1}, "optics": {"value": {"raw_ber": 1, "power": 2}}, "cable": 3}}
+    facts = {"stack": {"packages": [1], "more": 2}, "container": {"a": 1}, "ib": {"details": details}, "gpu": {"b": 1}}
+    kept = {"mlx5_0/1": {"counters": {"a": 1}, "optics": {"value": {"raw_ber": 1}}}}
+    assert shown.of_host(facts) == {"stack": {"packages": [1]}, "ib": {"details": kept}, "gpu": {"b": 1}}
