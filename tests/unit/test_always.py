@@ -22,7 +22,7 @@ def included(path: Path) -> Iterator[str]:
         said = task.get("ansible.builtin.include_tasks") or task.get("ansible.builtin.include_role")
         if said and "always" in task.get("tags", ()) and "apply" not in said:
             if isinstance(said, str):
-                yield f"playbooks/{said}"
+                yield f"playbooks/{said.removeprefix('../')}"
             else:
                 yield f"roles/{said['name'].split('.')[-1]}/tasks/{said.get('tasks_from', 'main')}.yml"
 

@@ -18,7 +18,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._site.variables im
 from tests.unit.docs import known
 
 ROOT = Path(__file__).parents[2]
-BOOKS = sorted((ROOT / "playbooks").glob("*.yml"))
+BOOKS = sorted([*(ROOT / "playbooks").glob("*.yml"), *(ROOT / "playbooks/parts").glob("*.yml")])
 OURS = "ibready.cluster."
 CORE = "ansible.builtin."
 INCLUDES = {f"{CORE}include_tasks", f"{CORE}import_tasks"}

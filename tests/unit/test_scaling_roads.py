@@ -105,7 +105,7 @@ def test_a_host_that_fails_after_its_contact_is_unknown(place: Path, tmp_path: P
     known = {"changed": False, "node": {"hostname": "@host@", "root": True}}
     (made / "node_facts.json").write_text(json.dumps(known))
     playbooks = controller.ROOT / "playbooks"
-    imported = [playbooks / "contact.yml", controller.VERIFY]
+    imported = [playbooks / "parts/contact.yml", controller.VERIFY]
     site = made / "site.yml"
     site.write_text(json.dumps([{"ansible.builtin.import_playbook": str(path)} for path in imported]))
     done = play(made, site, tmp_path)
@@ -119,7 +119,7 @@ def test_a_host_that_fails_after_its_contact_is_unknown(place: Path, tmp_path: P
 
 def test_only_hosts_that_answered_take_part_in_what_needs_all(place: Path, tmp_path: Path, one_off: str) -> None:
     # In check mode nobody pings, so that the tasks of that play are skipped on those that are in it.
-    judge = controller.ROOT / "playbooks/judge.yml"
+    judge = controller.ROOT / "playbooks/parts/judge.yml"
     done = play(place, judge, tmp_path, "-i", one_off, "--check", "-e", "ibready_fabric=false")
     assert done.returncode == 0, done.stdout + done.stderr
     skipped = dict(re.findall(r"^(node\d+) .* skipped=(\d+) ", done.stdout, re.MULTILINE))

@@ -24,8 +24,8 @@ OURS = (
 MODULES = {path.stem for path in (ROOT / "plugins/modules").glob("*.py")}
 CALLBACKS = {path.stem for path in (ROOT / "plugins/callback").glob("*.py")}
 # What people start; the others are parts of these.
-PARTS = {"contact", "give_back", "judge", "look", "take", "validate", "visit"}
-PLAYBOOKS = {path.stem for path in (ROOT / "playbooks").glob("*.yml")} - PARTS
+PARTS = {path.stem for path in (ROOT / "playbooks/parts").glob("*.yml")}
+PLAYBOOKS = {path.stem for path in (ROOT / "playbooks").glob("*.yml")}
 # Of Ansible's commands, what ours are told with; those of the second line take a value.
 FLAGS = {"-b", "--become", "--check", "-C", "--diff", "-D", "-K", "--ask-become-pass", "-o", "-v"}
 VALUED = {"-i", "-e", "--extra-vars", "--limit", "-l", "--tags", "--skip-tags", "-f", "--forks"}

@@ -18,9 +18,8 @@ BOOKS: Mapping[str, str] = {
     "judge": VERIFY,
     "verify": REPORT,
     "site": CONVERGE,
-    "give_back": "give back",
-    "look": PLAN,
-    "visit": VERIFY,
+    "gather": PLAN,
+    "probe": VERIFY,
 }
 PLAYS: Mapping[tuple[str, str], str] = {
     ("converge", "Plan"): PLAN,
@@ -111,6 +110,6 @@ def _batch_size(said: Any, hosts: int) -> int:
 def phase(path: str, play: str) -> str:
     """``path``: as Ansible tells it, ``FILE:LINE``. A foreign play is its own phase."""
     book = Path(path.rpartition(":")[0])
-    if book.resolve().parent != PLAYBOOKS:
+    if book.resolve().parent not in (PLAYBOOKS, PLAYBOOKS / "parts"):
         return play
     return PLAYS.get((book.stem, play), BOOKS.get(book.stem, book.stem))

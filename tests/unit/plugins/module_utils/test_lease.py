@@ -137,7 +137,7 @@ class World:
         return take(self.home / host, run).run == run.id
 
     def steps(self, run: lease.Run, hosts: tuple[str, ...]) -> Iterator[None]:
-        """What playbooks/take.yml does, one visit to a host after the other, then the work."""
+        """What playbooks/parts/lock.yml does, one visit to a host after the other, then the work."""
         first = min(hosts)
         yield
         answers = {first: self.take(first, run)}

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.progress import state
 
-BOOKS = {path.stem: path for path in state.PLAYBOOKS.glob("*.yml")}
+BOOKS = {path.stem: path for places in ("*.yml", "parts/*.yml") for path in state.PLAYBOOKS.glob(places)}
 
 
 def plays(book: str) -> list[str]:
@@ -37,7 +37,7 @@ def test_every_exception_is_about_a_play_that_is_there() -> None:
     ],
 )
 def test_a_play_of_ours_is_of_a_phase(book: str, found: list[str]) -> None:
-    path = f"{state.PLAYBOOKS}/{book}.yml:4"
+    path = f"{BOOKS[book]}:4"
     assert [state.phase(path, name) for name in plays(book)] == found
 
 

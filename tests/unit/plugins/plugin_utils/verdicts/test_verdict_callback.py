@@ -252,8 +252,8 @@ def test_a_host_that_cannot_be_visited_is_a_line(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_plays_that_go_on_without_a_host_say_so() -> None:
-    for name in ("visit", "contact"):
-        text = (ROOT / f"playbooks/{name}.yml").read_text()
+    for name in ("probe", "contact"):
+        text = (ROOT / f"playbooks/parts/{name}.yml").read_text()
         assert "ignore_unreachable: true" in text
         assert f"{verdict._WILL}: true" in text
 
