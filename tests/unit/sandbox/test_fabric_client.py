@@ -33,9 +33,7 @@ def test_six_active_ports_and_a_master_are_healthy() -> None:
         pytest.param({**status(), "sm": ""}, "no SM answers", id="the SM is silent"),
         pytest.param({**status(), "ports": {}}, "node1/ibsim0 is missing", id="no ports yet"),
         pytest.param(
-            {**status(), "overrides": {"H-node1-0": {"fw_ver": "1"}}},
-            "H-node1-0 shows other files",
-            id="an HCA lies",
+            {**status(), "overrides": {"H-node1-0": {"fw_ver": "1"}}}, "H-node1-0 shows other files", id="an HCA lies"
         ),
     ],
 )

@@ -74,10 +74,7 @@ def test_packets_are_dropped_on_one_rail_and_never_to_the_control_port() -> None
 
 
 def test_healing_a_lossy_rail_leaves_no_table_whether_there_was_one_or_not() -> None:
-    assert drop_rules(1, 0).splitlines() == [
-        "table inet ibready_sandbox",
-        "delete table inet ibready_sandbox",
-    ]
+    assert drop_rules(1, 0).splitlines() == ["table inet ibready_sandbox", "delete table inet ibready_sandbox"]
 
 
 @pytest.mark.parametrize(("new", "verdict"), [("drop", "drop"), ("reject", "reject with tcp")])

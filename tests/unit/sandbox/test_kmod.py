@@ -106,11 +106,7 @@ def test_a_module_in_use_is_not_removed(tmp_path: Path, capsys: pytest.CaptureFi
     ],
 )
 def test_peermem_loads_only_above_the_stack_it_was_built_with(
-    tmp_path: Path,
-    fields: dict[str, str],
-    ofed: bool,
-    said: str,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, fields: dict[str, str], ofed: bool, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hardware.node(tmp_path)
     if ofed:

@@ -36,12 +36,7 @@ HCAS = ["ibsim0", "ibsim1"]
             Choice(0, ["-C", "mlx5_7"], False),
             id="an HCA that is not there is left for the tool to refuse",
         ),
-        pytest.param(
-            "ibping",
-            "-S -C ibsim1",
-            Choice(1, ["-S", "-C", "ibsim0"], True),
-            id="a ping server",
-        ),
+        pytest.param("ibping", "-S -C ibsim1", Choice(1, ["-S", "-C", "ibsim0"], True), id="a ping server"),
         pytest.param("ibping", "-dS", Choice(0, ["-dS"], True), id="a server in a cluster"),
         pytest.param("ibping", "--Server", Choice(0, ["--Server"], True), id="a server in words"),
         pytest.param("saquery", "-S", Choice(0, ["-S"], False), id="-S of another tool"),
@@ -102,12 +97,7 @@ class Fabric:
     ("lost", "status", "said"),
     [
         pytest.param(2, 0, "no route\n", id="a place lost is asked for again"),
-        pytest.param(
-            99,
-            255,
-            "ibpanic: [1] sim_init: connect failed: Success\n",
-            id="and again, but not forever",
-        ),
+        pytest.param(99, 255, "ibpanic: [1] sim_init: connect failed: Success\n", id="and again, but not forever"),
     ],
 )
 def test_a_tool_that_lost_its_place_is_started_again(

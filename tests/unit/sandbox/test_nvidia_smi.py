@@ -65,10 +65,7 @@ def test_daemons_show(root: Path) -> None:
         put(root, f"{driver.DAEMONS}/{daemon}", f"{os.getpid()}\n")
     after = nvsmi_xml.parse(say(root, "-q", "-x")[0]).gpus[0]
     assert after.persistence == "Enabled"
-    assert ((after.fabric or {})["state"], (after.fabric or {})["status"]) == (
-        "Completed",
-        "Success",
-    )
+    assert ((after.fabric or {})["state"], (after.fabric or {})["status"]) == ("Completed", "Success")
 
 
 def test_nvlinks_and_topology(root: Path) -> None:

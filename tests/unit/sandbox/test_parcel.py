@@ -16,11 +16,7 @@ BOX = config.Sandbox("test", "198.18.99", Path("/nowhere"))
     [
         ("ubuntu", {"ID": "ubuntu", "VERSION_ID": "24.04"}, ""),
         ("ubuntu", {"ID": "debian"}, ", Ubuntu 24.04 userland"),
-        (
-            "ubuntu",
-            {"ID": "ubuntu", "VERSION_ID": "26.04"},
-            ", Ubuntu 24.04 userland",
-        ),
+        ("ubuntu", {"ID": "ubuntu", "VERSION_ID": "26.04"}, ", Ubuntu 24.04 userland"),
         ("el", {"ID": "ubuntu", "VERSION_ID": "24.04"}, ", EL 9 userland"),
     ],
 )
@@ -31,11 +27,7 @@ def test_a_borrowed_userland_is_said(system: str, host: dict[str, str], said: st
 @pytest.mark.parametrize(
     ("system", "file", "url"),
     [
-        (
-            "ubuntu",
-            "etc/apt/sources.list.d/ibready-sandbox.sources",
-            "http://198.18.99.2:8080/os/ubuntu24.04/",
-        ),
+        ("ubuntu", "etc/apt/sources.list.d/ibready-sandbox.sources", "http://198.18.99.2:8080/os/ubuntu24.04/"),
         ("el", "etc/yum.repos.d/baseos.repo", "http://198.18.99.2:8080/os/el9/"),
     ],
 )

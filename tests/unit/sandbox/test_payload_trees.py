@@ -33,9 +33,7 @@ def test_every_package_has_a_tree() -> None:
 def test_placeholders_are_those_that_are_filled_in() -> None:
     texts = [str(path) + path.read_text() for path in FILES]
     texts += [path.read_text() for stem in OURS for path in TREES.glob(f"{stem}.scripts/*")]
-    assert {name for text in texts for name in re.findall(r"@([A-Z_]+)@", text)} == {
-        *("VERSION", "MODULES"),
-    }
+    assert {name for text in texts for name in re.findall(r"@([A-Z_]+)@", text)} == {*("VERSION", "MODULES")}
 
 
 def test_links_lead_to_files_of_the_same_package() -> None:

@@ -38,9 +38,7 @@ def test_what_another_checkout_left_behind_is_taken_over() -> None:
     assert owned(left, BOX.containers, OURS) == ["ibready-test-node1"]
 
 
-def test_what_runs_for_a_run_of_tests_that_was_killed_is_taken_over(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_runs_for_a_run_of_tests_that_was_killed_is_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:
     with subprocess.Popen(["sleep", "60"]) as process:
         monkeypatch.setenv(purpose.VARIABLE, str(process.pid))
         left = [Thing("ibready-test-node1", THEIRS, running=True, made_for=purpose.asked())]
@@ -65,9 +63,7 @@ def test_every_container_carries_the_label_its_name_and_its_address() -> None:
         assert f"--ip={address}" in words
 
 
-def test_every_container_of_a_run_of_tests_names_its_process(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_every_container_of_a_run_of_tests_names_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(purpose.VARIABLE, str(os.getpid()))
     mark = f"--label={purpose.LABEL}={purpose.asked()}"
     assert mark in fabric_argv(BOX, "image")
@@ -157,9 +153,7 @@ def test_a_container_that_was_killed_with_its_monitor_is_removed_at_the_second_t
     assert not there
 
 
-def test_nodes_that_were_made_for_another_process_are_not_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_nodes_that_were_made_for_another_process_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(purpose.VARIABLE, raising=False)
     made = [Thing(name, OURS, running=True, made_for="1 2 pid:[3] boot") for name in BOX.containers]
     monkeypatch.setattr(podman, "_listed", lambda _kind: [*made, Thing("else", "", made_for="")])

@@ -67,12 +67,6 @@ def test_a_simulated_device_becomes_the_null_device_and_asks_for_no_right() -> N
     ]
     linux = {"devices": devices, "resources": {"devices": rules}}
     fitted = fit(described(linux=linux), {})["linux"]
-    assert fitted["devices"][0] == {
-        "path": "/dev/nvidia0",
-        "type": "c",
-        "major": 1,
-        "minor": 3,
-        "fileMode": 438,
-    }
+    assert fitted["devices"][0] == {"path": "/dev/nvidia0", "type": "c", "major": 1, "minor": 3, "fileMode": 438}
     assert fitted["devices"][1] == devices[1]
     assert fitted["resources"]["devices"] == [rules[0], rules[2]]

@@ -108,9 +108,6 @@ def test_it_runs_under_other_pythons(program: Path, tmp_path: Path, version: str
     (tmp_path / "expect.json").write_text(json.dumps(node.expect))
     given = ["--bundle", str(tmp_path / "node7"), "--expect", str(tmp_path / "expect.json")]
     done = subprocess.run(
-        [python, "-W", "error", str(program), "verify", *given],
-        capture_output=True,
-        text=True,
-        timeout=120,
+        [python, "-W", "error", str(program), "verify", *given], capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout

@@ -23,10 +23,7 @@ VERSION = yaml.safe_load((ROOT / "galaxy.yml").read_text())["version"]
 MADE = packages.Release("1.2.0-rc.1", "somebody", "https://example.com/x", 1700000000)
 # As Debian and Ubuntu package rpmbuild; without these nothing here can be tried.
 LACKING = [tool for tool in ("dpkg-deb", "rpmbuild", "rpm2cpio", "rpm") if not shutil.which(tool)]
-pytestmark = [
-    pytest.mark.skipif(bool(LACKING), reason=f"not here: {', '.join(LACKING)}"),
-    pytest.mark.thorough,
-]
+pytestmark = [pytest.mark.skipif(bool(LACKING), reason=f"not here: {', '.join(LACKING)}"), pytest.mark.thorough]
 
 
 @pytest.fixture(scope="module")

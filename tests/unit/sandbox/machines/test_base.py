@@ -40,8 +40,7 @@ def test_what_rdma_containers_and_the_machine_ask_for_is_there(driver: str) -> N
 
 
 @pytest.mark.parametrize(
-    "driver",
-    ["drivers/gpu/drm/drm.ko.xz", "drivers/net/ethernet/sfc/sfc.ko.xz", "sound/core/snd.ko.xz"],
+    "driver", ["drivers/gpu/drm/drm.ko.xz", "drivers/net/ethernet/sfc/sfc.ko.xz", "sound/core/snd.ko.xz"]
 )
 def test_what_no_machine_has_is_not(driver: str) -> None:
     assert not kept(f"/usr/lib/modules/6.12.107+deb13-amd64/kernel/{driver}")

@@ -34,11 +34,7 @@ def test_a_directory_of_somebody_elses_keys_is_left_alone(box: Pair) -> None:
         (box.state / name).write_text("precious")
     with pytest.raises(SandboxError, match="is not a pair's state directory"):
         lifecycle.down(box, quiet)
-    assert sorted(one.name for one in box.state.iterdir()) == [
-        "id_ed25519",
-        "id_ed25519.pub",
-        "known_hosts",
-    ]
+    assert sorted(one.name for one in box.state.iterdir()) == ["id_ed25519", "id_ed25519.pub", "known_hosts"]
 
 
 def test_half_a_pair_is_known_and_removed(box: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,10 +52,7 @@ def test_half_a_pair_is_known_and_removed(box: Pair, tmp_path: Path, monkeypatch
 
 def test_a_pair_whose_settings_were_cut_off_is_cleaned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifecycle, "REPOSITORY", tmp_path)
-    for name, text in {
-        "one": '{"name": "on',
-        "two": '{"name": "two", "subnet": "198.18.91"}',
-    }.items():
+    for name, text in {"one": '{"name": "on', "two": '{"name": "two", "subnet": "198.18.91"}'}.items():
         (tmp_path / ".sandbox" / name).mkdir(parents=True)
         (tmp_path / ".sandbox" / name / "machines.json").write_text(text)
     assert [made.name for made in lifecycle.made_here()] == ["one", "two"]

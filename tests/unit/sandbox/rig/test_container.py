@@ -69,10 +69,7 @@ def test_an_order_that_fails_says_which_and_why(start: Start) -> None:
     "answer",
     [
         pytest.param({"error": "sminfo: no end in time", "stuck": True}, id="it did not end"),
-        pytest.param(
-            told("ibwarn: [7] _do_madrpc: recv failed: Connection timed out\n"),
-            id="it lost a packet",
-        ),
+        pytest.param(told("ibwarn: [7] _do_madrpc: recv failed: Connection timed out\n"), id="it lost a packet"),
     ],
 )
 def test_what_the_simulated_wire_lost_is_told_from_a_fault(start: Start, answer: dict[str, Any]) -> None:

@@ -37,10 +37,7 @@ def test_the_gpu_code_and_the_words_for_debuggers_take_no_room(whole: bytes, sma
 def test_sections_lead_to_what_they_led_to(whole: bytes, small: bytes) -> None:
     old, new = layout(whole), layout(small)
     loaded = [one for one in old.sections if one.flags & ALLOC]
-    assert [new.name(one) for one in new.sections[1:]] == [
-        *map(old.name, loaded),
-        ".shstrtab",
-    ]
+    assert [new.name(one) for one in new.sections[1:]] == [*map(old.name, loaded), ".shstrtab"]
     for before, after in zip(old.sections[1:], new.sections[1:-1], strict=False):
         assert after[:1] + after[2:4] + after[5:] == before[:1] + before[2:4] + before[5:]
         if old.name(before) in slim.GPU_CODE:

@@ -52,8 +52,7 @@ def test_scripts_get_dpkg_s_arguments(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 needs_rpm = pytest.mark.skipif(
-    not all(map(shutil.which, ("rpmbuild", "rpmsign", "createrepo_c", "gpg"))),
-    reason="needs rpm, createrepo-c and gpg",
+    not all(map(shutil.which, ("rpmbuild", "rpmsign", "createrepo_c", "gpg"))), reason="needs rpm, createrepo-c and gpg"
 )
 
 
