@@ -392,7 +392,8 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
         told += [line for host in hosts if job is None or not host.quiet for line in _of_host(host, besides=besides)]
         told += failed if wrong else []
         told += _of_rest(heard)
-        if job is None and any("nccl_log" in host.read for host in hosts) and not any(host.bad for host in hosts):
+        told_why = any(host.bad or host.open for host in hosts)
+        if job is None and not told_why and any("nccl_log" in host.read for host in hosts):
             told.append(
                 "the job: no text tells how long its steps take, or that it stands; docs/slow.md says what does"
             )
@@ -401,7 +402,7 @@ def _why(given: argparse.Namespace, parser: _Parser) -> int:
             print(escaped(line))
     for unread in heard.unread:
         print(f"ibready: {escaped(unread)}", file=sys.stderr)
-    if not hosts and job is None and not heard.unread:
+    if not hosts and job is None and not (heard.unread or heard.failed):
         print(
             "ibready: no text of a host and no time of a job: give the job's log beside its settings", file=sys.stderr
         )

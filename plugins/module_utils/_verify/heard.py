@@ -72,6 +72,8 @@ _NCCL = used_lines.OWN["nccl_log"]
 # A text that a parser stops in is read in two so often; so few of its hosts tell whether any check goes by it.
 _AGAIN: Bound = 20
 _HOSTS_ASKED: Bound = 8
+# By so many letters it is told whether a file is a text.
+_HEAD = 4096
 # So many lines may stand over a tool's first line in use.
 _HEADS = 2
 # What begins with the same letters as a tool's lines may be a damaged one of them.
@@ -114,8 +116,9 @@ class Heard:
 
     def take(self, label: str, text: str) -> None:
         """Read one file's text."""
-        if not text.strip():
-            self.unread.append(f"{label}: it is empty")
+        odd = sum(letter == "\ufffd" or not (letter.isprintable() or letter.isspace()) for letter in text[:_HEAD])
+        if not text.strip() or 4 * odd > len(text[:_HEAD]):
+            self.unread.append(f"{label}: it is {'no text' if text.strip() else 'empty'}")
             return
         told = pieces(layers.undone(text))
         del text

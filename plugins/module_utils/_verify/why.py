@@ -92,9 +92,29 @@ def _over_tcp(told: Mapping[str, Any]) -> bool:
 
 def judged(heard: Heard, expect: Expectations) -> list[Host]:
     """Every host, those of which something is wrong first."""
+    heard.texts = _of_one_job(heard.texts)
     hosts = [_host(name, texts, expect, _beside(name, heard.texts)) for name, texts in heard.texts.items()]
     hosts += [_host(name, texts, expect, []) for host in hosts for name, texts in _alone(host, heard, expect)]
     return sorted(hosts, key=lambda host: not (host.bad or host.told))
+
+
+def _of_one_job(every: Mapping[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """The texts with NCCL's logs in one that tell of different ranks of as many: each process wrote its own."""
+    found = {name: dict(texts) for name, texts in every.items()}
+    logs = [name for name, texts in found.items() if "nccl_log" in texts]
+    first: dict[int, str] = {}
+    known: dict[int, set[int]] = {}
+    for name in logs if len(logs) > 1 else ():
+        ranks = names.facts("nccl_log", found[name]["nccl_log"])[0]["ranks"]
+        numbers = {rank["rank"] for rank in ranks}
+        sizes = {rank["nranks"] for rank in ranks}
+        size = sizes.pop() if len(sizes) == 1 else None
+        if size is None or None in numbers or len(numbers) == size or numbers & known.get(size, set()):
+            continue
+        known.setdefault(size, set()).update(numbers)
+        if first.setdefault(size, name) != name:
+            found[first[size]]["nccl_log"] += "\n" + found[name].pop("nccl_log")
+    return {name: texts for name, texts in found.items() if texts}
 
 
 def _alone(host: Host, heard: Heard, expect: Expectations) -> Iterable[tuple[str, dict[str, str]]]:

@@ -27,6 +27,11 @@ FORMS: Any = (
     {'form': 'package', 'tool': 'dpkg', 'pattern': '(?P<words>trying to overwrite .+ which is also in package (?P<of>\\S+).*)'},
     {'form': 'package', 'tool': 'dpkg', 'pattern': 'dpkg: dependency problems prevent configuration of (?P<of>[^\\s:]+)', 'below': ' is not '},
     {'form': 'package', 'tool': 'dpkg', 'pattern': 'dpkg: error processing (?:package|archive) (?P<of>\\S+)', 'below': '^\\s+\\S'},
+    {
+        'form': 'package', 'tool': 'pip',
+        'pattern': '(?P<words>(?:Could not find a version that satisfies the requirement|No matching distribution found for) (?P<of>\\S+).*)',
+        'below': 'No matching distribution found for',
+    },
     {'form': 'package', 'tool': 'zypper', 'pattern': '(?P<words>nothing provides .+? needed by the to be installed (?P<of>\\S+).*)'},
     {'form': 'package', 'tool': 'dnf', 'pattern': '(?P<words>nothing provides .+? needed by (?P<of>\\S+).*)'},
     {'form': 'package', 'tool': 'dnf', 'pattern': '(?P<words>package (?P<of>\\S+) .{0,120}?(?:conflicts with|obsoletes) .+)'},
@@ -315,5 +320,12 @@ CAUSES: Any = (
         'means': 'the port takes no management packets', 'causes': 'it is an Ethernet port, or ib_umad gives no access to it',
         'remedy': '`ibstat` (Link layer): over RoCE these tools tell nothing; for InfiniBand run them as root with ib_umad loaded',
         'proof': 'mad_rpc_open_port: client_register for mgmt 1 failed', 'other': 'sa_get_handle: No SM/SA found on port :1',
+    },
+    {
+        'form': 'package', 'tool': 'pip', 'pattern': '(?:version that satisfies|No matching distribution)',
+        'means': 'the index has no file of it for this Python and system',
+        'causes': 'this Python or architecture is none that it is built for, the version does not exist, or the index cannot be reached',
+        'remedy': '`pip index versions NAME`, `python3 --version`; look at index-url and proxy (`pip config list`)',
+        'proof': 'Could not find a version that satisfies the requirement torch==9 (from versions: none)', 'other': 'Failed building wheel for torch',
     },
 )

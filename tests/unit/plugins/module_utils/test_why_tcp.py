@@ -215,3 +215,19 @@ def test_of_many_that_cannot_tell_the_rest_is_counted() -> None:
     lines = list(program._of_host(why.Host("a", ("ibstat",), checks, open=checks), besides=False))
     assert [line for line in lines if "mlx5_4" in line] == []
     assert any("UNKNOWN and 3 more of them: --json has all" in line for line in lines)
+
+
+def test_a_log_of_each_process_is_one_of_the_job(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    both = log(OFF, hosts=("node1", "node2"))
+    one, other = (both[at : at + len(both) // 2] for at in (0, len(both) // 2))
+    assert asked(capsys, tmp_path, one, other) == asked(capsys, tmp_path, both)
+    # The same rank twice is of another run.
+    assert len(checks(one, one)) == 2
+    assert [check.result for check in checks(one, other)] == [model.FAIL]
+
+
+def test_what_is_no_text_is_called_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "picture"
+    file.write_bytes(bytes(range(256)) * 20)
+    assert program.main(["why", str(file)]) == 3
+    assert capsys.readouterr().err.endswith(": it is no text\n")
