@@ -56,7 +56,7 @@ class ActionModule(SiteAction):
             found[error] = args["hosts"][:1]
         if found:
             said = "; ".join(f"{', '.join(hosts)}: {text}" for text, hosts in found.items())
-            raise AnsibleActionFail(f"{said}. Nothing was changed on any host.")
+            raise AnsibleActionFail(f"{said}{'' if said.endswith('?') else '.'} Nothing was changed on any host.")
         told = {"changed": False, "hosts": args["hosts"]}
         # A site's own variable may look like that as well.
         near = [

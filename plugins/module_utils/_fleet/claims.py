@@ -132,7 +132,7 @@ class _Shared:
         if favour and not against:
             return good
         told = few([*favour, *against], _SHOWN) or "nobody else tells whose it is"
-        why = f"{CLAIMED}{claim.named} has {claim.shown} by its own word, and so has {named}; {told}"
+        why = f"{CLAIMED}{claim.named} has {claim.shown} by its own word, and {named} by theirs; {told}"
         doubt = unknown(check_id, claim.subject, why, observed=bad.observed, remedy=_NEXT[check_id])
         return replace(doubt, expected=expected, expected_from=CAPABILITY)
 

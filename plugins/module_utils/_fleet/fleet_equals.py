@@ -140,7 +140,7 @@ def _each(leaf: str, value: str, who: Sequence[tuple[str, str]]) -> Iterator[tup
         observed = f"{what} {value}, also on {few(others, _SHOWN)}"
         if leaf == _ADDRESSES:
             # Each says it of itself: by its word alone no host may fail another.
-            why = f"{CLAIMED}{host} {place} has {value} by its own word, and so has {few(others, _SHOWN)}"
+            why = f"{CLAIMED}{host} {place} has {value} by its own word, and {few(others, _SHOWN)} by theirs"
             doubt = unknown(ADDRESS, place, why, observed=observed, remedy=entry(ADDRESS).remedy)
             yield host, replace(doubt, expected="on no other", expected_from=CAPABILITY)
         else:

@@ -86,7 +86,9 @@ class ExpectAction(EngineAction):
         return {**expect, "lock": said} if said else expect
 
     def variable(self, name: str, kind: type, word: str, variables: dict[str, Any]) -> Any:
-        value = self._templar.template(variables.get(name, kind()))
+        value = self._templar.template(variables.get(name))
+        if value is None:  # All lines below its name are comments.
+            value = kind()
         if not isinstance(value, kind):
             raise AnsibleActionFail(
                 f"{name} of {variables.get('inventory_hostname')} must be a {word}, not {type(value).__name__}"

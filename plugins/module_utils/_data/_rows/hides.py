@@ -60,7 +60,7 @@ ROWS: Any = (
     },
     {
         'roots': ('ib.hca.present',), 'fails': ('ib.hca.count',),
-        'blind': ('ib.*', 'fabric.*', 'stack.gpudirect.*', 'nccl.conf.derived', 'nccl.gdr.level'), 'program': 'ibstat',
+        'blind': ('ib.*', 'fabric.[!t]*', 'stack.gpudirect.*', 'nccl.conf.derived', 'nccl.gdr.level'), 'program': 'ibstat',
     },
     {
         'roots': ('ib.port.state', 'ib.port.physical_state'), 'fails': ('ib.port.physical_state', 'ib.port.lid', 'ib.port.sm', 'fabric.sm.answers'),

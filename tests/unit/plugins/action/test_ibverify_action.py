@@ -100,6 +100,7 @@ def test_who_asks_by_hand_gets_what_fits_a_screen(
             id="an omitted one is none",
         ),
         pytest.param({}, {}, {"expect": {}}, id="an inventory that expects nothing"),
+        pytest.param({"ibready_expect": None}, {}, {"expect": {}}, id="one of comments alone"),
         pytest.param(None, {}, {"expect": {}}, id="no variables at all"),
     ],
 )
@@ -113,7 +114,7 @@ def test_the_module_is_given_what_the_inventory_expects(
     assert given == {"waivers": [], "host": None, **handed_over}
 
 
-@pytest.mark.parametrize("expect", [["hcas"], "hcas=8", 8, None])
+@pytest.mark.parametrize("expect", [["hcas"], "hcas=8", 8])
 def test_an_expectation_that_is_no_dictionary_is_refused_with_the_host(verify: Verify, expect: Any) -> None:
     with pytest.raises(AnsibleActionFail, match=r"ibready_expect of n1 must be a dictionary"):
         verify({"ibready_expect": expect, "inventory_hostname": "n1"})

@@ -34,7 +34,7 @@ def test_good_variables_pass_and_name_the_hosts(inventory: Inventory, action: Ac
             {"ibready_ping_cuont": 9},
             {"n1": {}, "n2": {}},
             r"^n1, n2: ibready_ping_cuont is not a variable of ibready; "
-            r"did you mean ibready_ping_count\?\. Nothing was changed on any host\.$",
+            r"did you mean ibready_ping_count\? Nothing was changed on any host\.$",
             id="one slip that all hosts share is told once",
         ),
         pytest.param(

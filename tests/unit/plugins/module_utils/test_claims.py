@@ -76,7 +76,7 @@ def test_what_nobody_bears_out_is_told_in_both_words_with_a_next_step() -> None:
     for claim in mine:
         every.add(KEY, claim)
     check = every.judged(GUIDS, [KEY], mine[0])
-    assert "n1 mlx5_0 has 0xa1 by its own word, and so has n5 mlx5_0" in check.cause
+    assert "n1 mlx5_0 has 0xa1 by its own word, and n5 mlx5_0 by theirs" in check.cause
     assert check.cause.endswith("n3 tells that it is n1's, n2 tells that it is n5's")
     assert "labels" in check.remedy
     assert (check.observed, check.expected) == ("0xa1, also on n5 mlx5_0", "on no other")

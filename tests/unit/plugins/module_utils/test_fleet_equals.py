@@ -216,7 +216,7 @@ def test_one_address_on_two_hosts_is_told_of_both_and_fails_neither_by_the_other
         ("n1", "fleet.rail.address", "mlx5_1/1", "address fd00::1, also on n0 mlx5_0/1", "on no other"),
     ]
     assert {(check.severity, check.result) for checks in found.values() for check in checks} == {("error", "unknown")}
-    assert "by its own word, and so has n1 mlx5_1/1" in found["n0"][0].cause
+    assert "by its own word, and n1 mlx5_1/1 by theirs" in found["n0"][0].cause
 
 
 def test_few_addresses_and_copies_on_most_hosts_are_told_all_the_same() -> None:

@@ -354,7 +354,7 @@ def test_node_and_port_guid_of_one_device_are_one_cause_with_what_the_fabric_say
 
 
 def test_what_two_claim_and_nobody_can_tell_is_a_possible_cause_of_both() -> None:
-    said = "claimed twice: n1 mlx5_3 has 0xa1 by its own word, and so has n2 mlx5_3; nobody else tells whose it is"
+    said = "claimed twice: n1 mlx5_3 has 0xa1 by its own word, and n2 mlx5_3 by theirs; nobody else tells whose it is"
     check = dataclasses.replace(
         blind("fleet.hca.guid_unique", "mlx5_3", why=said), observed="0xa1, also on", remedy="compare the labels"
     )
