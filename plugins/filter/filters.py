@@ -23,6 +23,7 @@ NAMES = (
         "incast_parts",
         "incast_plan",
         "lease_told",
+        "nccl_peers",
         "node_address",
         "package_failure",
     ),

@@ -136,6 +136,7 @@ def _variables(host: Host, run: Run) -> dict[str, Any]:
         "ansible_play_batch": names,
         "ansible_facts": facts.of(told),
         "ibready_plan": _plan(host),
+        "__nccl_peers": [PEER],
         **run.variables,
     }
 
@@ -167,7 +168,6 @@ def _known(host: Host, run: Run) -> dict[str, Any]:
     waiting = [name for name in modules if not host.has(f"/sys/module/{name}/initstate")]
     rack = {"nodes": [ADDRESS, *(f"10.0.0.{number}" for number in range(2, 19))], "why": ""}
     return {
-        "nccl_peers": {"peers": [PEER]},
         "imex_domains": {"domains": {fleets.ODD: rack}},
         "modules_look": {"there": True, "known": modules, "waiting": waiting, "unknown": []},
         **(_nccl(host) if not run.tags or "nccl_conf" in run.tags or "mpi_conf" in run.tags else {}),

@@ -116,6 +116,8 @@ class _Walk:
         if known is not None and task.get("register"):
             self._register(task, known)
             return
+        if action == f"{_CORE}set_fact" and task.get("run_once") and all(name in scope for name in task[action]):
+            return  # It was found for all hosts before.
         if "loop" not in task and not self._composer.holds(task.get("when", True), scope):
             self._register(task, {"changed": False, "skipped": True})
             return

@@ -28,7 +28,7 @@ from .._ground import address
 from .._ground.plain import plain
 from .._hosts import hosts as _hosts
 from .._plan.plan import lack
-from .._site import expected as _expected, firmware_turn, gate_kept, reached as _reached
+from .._site import expected as _expected, firmware_turn, gate_kept, nccl_peers as peers, reached as _reached
 
 Variables = Mapping[str, Any]
 
@@ -184,6 +184,11 @@ def _names(told: Sequence[tuple[str, str, str]]) -> str:
     names = [name for _since, _until, name in told]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
+
+
+def nccl_peers(hostvars: Variables, hosts: Sequence[str]) -> list[str]:
+    """Where the inventory has those of the hosts that are nodes."""
+    return peers.peers(hostvars, peers.nodes(hostvars, hosts), peers.MOST_PEERS)
 
 
 def node_address(hostvars: Variables, host: str) -> str:

@@ -11,7 +11,7 @@ from .._ground import address
 from .._ground.dicts import as_dict
 
 # Where a playbook asked for the peers once for all hosts.
-REGISTERED = "__nccl_peers"
+FACT = "__nccl_peers"
 # Routes go by networks: so many nodes stand for all. A look at the variables of one costs
 # milliseconds, and each host of an ad hoc call takes as many.
 MOST_PEERS = 64

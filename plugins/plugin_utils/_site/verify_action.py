@@ -61,13 +61,11 @@ class ExpectAction(EngineAction):
         if "nccl" in expect:
             return expect
         given = {name: self._templar.template(value) for name, value in nccl_peers.policy(variables).items()}
-        reported = variables.get(nccl_peers.REGISTERED)
-        if isinstance(reported, Mapping) and isinstance(reported.get("peers"), list):
-            peers = list(reported["peers"])
-        else:
+        peers = variables.get(nccl_peers.FACT)
+        if not isinstance(peers, list):
             hosts = variables.get("groups", {}).get("all", [])
             peers = nccl_peers.peers(variables.get("hostvars", {}), hosts, nccl_peers.MOST_ALONE)
-        said = {"policy": given, "peers": peers}
+        said = {"policy": given, "peers": list(peers)}
         return {**expect, "nccl": said} if given or peers else expect
 
     def with_lock(self, expect: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:

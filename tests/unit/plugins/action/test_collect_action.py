@@ -9,7 +9,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.ibready.cluster.plugins.action.collect import ActionModule
 
-TOLD = {"peers": ["10.0.0.2"]}
+PEERS = ["10.0.0.2"]
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ TOLD = {"peers": ["10.0.0.2"]}
         pytest.param({"ibready_expect": {"hcas": 8}}, {}, {"hcas": 8}, id="the inventory's"),
         pytest.param({"ibready_expect": {"hcas": 8}}, {"expect": {"hcas": 1}}, {"hcas": 1}, id="the task's own"),
         pytest.param({"roce_manage": True, "roce_mtu": 9000}, {}, {"roce_mtu": 9000}, id="a role's"),
-        pytest.param({"__nccl_peers": TOLD}, {}, {"nccl": {"policy": {}, **TOLD}}, id="where the other nodes are"),
+        pytest.param({"__nccl_peers": PEERS}, {}, {"nccl": {"policy": {}, "peers": PEERS}}, id="where the others are"),
     ],
 )
 def test_the_bundle_gets_what_a_verify_goes_by(

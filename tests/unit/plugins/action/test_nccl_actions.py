@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.action import nccl_derive, nccl_host, nccl_peers
+from ansible_collections.ibready.cluster.plugins.action import nccl_derive, nccl_host
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl.observe_host import look
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.nccl import Desired, read as wish
+from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import nccl_peers
 from tests.gauntlet import render
 from tests.gauntlet.nodes.nccl import PEER
 
@@ -114,16 +115,12 @@ def test_what_cannot_be_read_names_the_host(derive: Any) -> None:
     ]
 
 
-def peers(action: Action, inventory: Inventory, **hosts: dict[str, Any]) -> list[str]:
-    variables = inventory(**hosts)
-    plugin = action(nccl_peers.ActionModule, variables, {"hosts": list(hosts)})
-    found: list[str] = plugin.run(task_vars=variables)["peers"]
-    return found
+def peers(inventory: Inventory, **hosts: dict[str, Any]) -> list[str]:
+    return nccl_peers(inventory(**hosts)["hostvars"], list(hosts))
 
 
-def test_nodes_are_where_the_inventory_says(action: Action, inventory: Inventory) -> None:
+def test_nodes_are_where_the_inventory_says(inventory: Inventory) -> None:
     assert peers(
-        action,
         inventory,
         a={"ansible_host": "10.0.0.1"},
         b={"ansible_host": "10.0.0.2", "ibready_address": "172.16.0.2"},
@@ -132,17 +129,17 @@ def test_nodes_are_where_the_inventory_says(action: Action, inventory: Inventory
     ) == ["10.0.0.1", "172.16.0.2", "c"]
 
 
-def test_hosts_without_gpus_are_no_nodes(action: Action, inventory: Inventory) -> None:
+def test_hosts_without_gpus_are_no_nodes(inventory: Inventory) -> None:
     gpu = {"ibready_node": {"node": {"gpus": ["0000:10:00.0"]}}}
     login: dict[str, Any] = {"ibready_node": {"node": {"gpus": []}}}
-    assert peers(action, inventory, a=gpu, b=gpu, c=login) == ["a", "b"]
-    assert peers(action, inventory, a=login, b={}) == ["b"]
-    assert peers(action, inventory, a=login, b=login) == ["a", "b"]
+    assert peers(inventory, a=gpu, b=gpu, c=login) == ["a", "b"]
+    assert peers(inventory, a=login, b={}) == ["b"]
+    assert peers(inventory, a=login, b=login) == ["a", "b"]
 
 
-def test_of_very_many_nodes_some_stand_for_all(action: Action, inventory: Inventory) -> None:
+def test_of_very_many_nodes_some_stand_for_all(inventory: Inventory) -> None:
     hosts: dict[str, dict[str, Any]] = {f"n{at:03d}": {} for at in range(300)}
-    found = peers(action, inventory, **hosts)
+    found = peers(inventory, **hosts)
     assert len(found) == 64
     assert found[0] == "n000"
     assert found == sorted(found)
@@ -170,7 +167,7 @@ def test_a_node_is_asked_with_the_word_of_the_inventory(
             "nccl": {"policy": {"nccl_ib_tc": 106}, "peers": ["10.0.0.1", "10.0.0.2"]},
         },
     }
-    variables["__nccl_peers"] = {"peers": ["10.9.9.9"]}
+    variables["__nccl_peers"] = ["10.9.9.9"]
     plugin = action(nccl_host.ActionModule, variables, {})
     plugin.run(task_vars=variables)
     assert seen["module_args"]["expect"]["nccl"]["peers"] == ["10.9.9.9"]

@@ -31,12 +31,12 @@ PLAN = {
     },
 }
 KNOWN = {
-    "nccl_peers": {"peers": []},
     "imex_domains": {"domains": {"node1": {"nodes": ["10.0.0.1", "10.0.0.2"], "why": ""}}},
     "nccl_host": {"harmful": [], "release": "2.29.7", "names": ["NCCL_DEBUG"], "nccl_host": {}, "wish": {}},
     "nccl_derive": {"refused": {}, "hosts": {"node1": {"settings": [], "keep": []}}},
     "firewall_nodes": {"nodes": ["10.0.0.1"]},
 }
+FACTS: dict[str, Any] = {"__nccl_peers": []}
 # What every host gets, and what a site asks for; those of the second row look for themselves.
 ROLES = (
     "host_tuning",
@@ -71,6 +71,7 @@ def composed(role: str, node: dict[str, Any] = UBUNTU, **variables: Any) -> Want
         "ansible_play_batch": ["node1"],
         "ansible_facts": facts.of(node),
         "ibready_plan": PLAN,
+        **FACTS,
         **variables,
     }
     return compose.Composer(Templar(loader=loader), loader, seen, KNOWN).role(role)
