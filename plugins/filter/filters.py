@@ -20,6 +20,7 @@ NAMES = (
         "fabric_plan",
         "firmware_turns",
         "gate_refused",
+        "imex_domains",
         "incast_parts",
         "incast_plan",
         "lease_told",

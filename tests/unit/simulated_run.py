@@ -128,6 +128,7 @@ def _variables(host: Host, run: Run) -> dict[str, Any]:
     node = host.node
     names = [*fleets.EQUALS, fleets.ODD]
     told = {"os": {"id": node.os_id, "version": node.os_version}, "kernel": node.kernel}
+    rack = {"nodes": [ADDRESS, *(f"10.0.0.{number}" for number in range(2, 19))], "why": ""}
     return {
         "inventory_hostname": fleets.ODD,
         "groups": {"all": names},
@@ -137,6 +138,7 @@ def _variables(host: Host, run: Run) -> dict[str, Any]:
         "ansible_facts": facts.of(told),
         "ibready_plan": _plan(host),
         "__nccl_peers": [PEER],
+        "__nvidia_driver_domains": {fleets.ODD: rack},
         **run.variables,
     }
 
@@ -166,9 +168,7 @@ def _known(host: Host, run: Run) -> dict[str, Any]:
     modules = ["ib_umad", "ib_uverbs", "rdma_cm", "rdma_ucm"]
     modules += ["ib_ipoib"] if run.variables.get("rdma_ipoib") == "true" else []
     waiting = [name for name in modules if not host.has(f"/sys/module/{name}/initstate")]
-    rack = {"nodes": [ADDRESS, *(f"10.0.0.{number}" for number in range(2, 19))], "why": ""}
     return {
-        "imex_domains": {"domains": {fleets.ODD: rack}},
         "modules_look": {"there": True, "known": modules, "waiting": waiting, "unknown": []},
         **(_nccl(host) if not run.tags or "nccl_conf" in run.tags or "mpi_conf" in run.tags else {}),
     }

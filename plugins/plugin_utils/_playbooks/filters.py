@@ -28,7 +28,7 @@ from .._ground import address
 from .._ground.plain import plain
 from .._hosts import hosts as _hosts
 from .._plan.plan import lack
-from .._site import expected as _expected, firmware_turn, gate_kept, nccl_peers as peers, reached as _reached
+from .._site import expected as _expected, firmware_turn, gate_kept, imex, nccl_peers as peers, reached as _reached
 
 Variables = Mapping[str, Any]
 
@@ -110,6 +110,11 @@ def firmware_turns(hostvars: Variables, hosts: Sequence[str], batch: Sequence[st
 def gate_refused(settings: Variables, wish: Variables) -> str:
     """Why the health agent could keep no gate with these variables; "" where it could."""
     return gate_kept.refused(settings, wish)
+
+
+def imex_domains(hostvars: Variables, hosts: Sequence[str]) -> dict[str, imex.Domain]:
+    """The domain of every host that shares GPU memory with others, or may."""
+    return imex.domains(hostvars, hosts)
 
 
 def incast_plan(

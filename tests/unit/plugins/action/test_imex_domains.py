@@ -6,25 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ansible.plugins.action import ActionBase
-
-from ansible_collections.ibready.cluster.plugins.action import imex_domains
+from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import imex_domains
 
 Inventory = Callable[..., dict[str, Any]]
-Action = Callable[..., ActionBase]
 
 
-def domains(action: Action, variables: dict[str, Any]) -> dict[str, Any]:
-    plugin = action(imex_domains.ActionModule, variables, {"hosts": variables["groups"]["all"]})
-    result = plugin.run(task_vars=variables)
-    assert result["changed"] is False
-    found: dict[str, Any] = result["domains"]
-    return found
+def domains(variables: dict[str, Any]) -> Any:
+    return imex_domains(variables["hostvars"], variables["groups"]["all"])
 
 
-def test_a_name_of_the_inventory_may_be_a_template(action: Action, inventory: Inventory) -> None:
+def test_a_name_of_the_inventory_may_be_a_template(inventory: Inventory) -> None:
     found = domains(
-        action,
         inventory(
             {"nvidia_driver_imex_domain": "rack{{ rack }}", "ibready_address": "10.0.{{ rack }}.{{ slot }}"},
             a={"rack": 1, "slot": 1},
@@ -36,12 +28,12 @@ def test_a_name_of_the_inventory_may_be_a_template(action: Action, inventory: In
     assert found["b"]["nodes"] == ["10.0.2.1"]
 
 
-def test_hosts_without_a_rack_are_in_none(action: Action, inventory: Inventory) -> None:
+def test_hosts_without_a_rack_are_in_none(inventory: Inventory) -> None:
     hosts = {name: {"ibready_node": {"node": {"gpus": [], "nvlink_domain": ""}}} for name in ("a", "b")}
-    assert domains(action, inventory(**hosts)) == {}
+    assert domains(inventory(**hosts)) == {}
 
 
-def test_what_nodes_told_makes_the_domain(action: Action, inventory: Inventory) -> None:
+def test_what_nodes_told_makes_the_domain(inventory: Inventory) -> None:
     told = {"ibready_node": {"node": {"nvlink_domain": "ac9b1b1e-2f80-4c1b-9f4e-000000000001.1"}}}
-    found = domains(action, inventory(a={**told, "ansible_host": "10.0.0.1"}, b={**told, "ansible_host": "10.0.0.2"}))
+    found = domains(inventory(a={**told, "ansible_host": "10.0.0.1"}, b={**told, "ansible_host": "10.0.0.2"}))
     assert found["a"]["nodes"] == found["b"]["nodes"] == ["10.0.0.1", "10.0.0.2"]

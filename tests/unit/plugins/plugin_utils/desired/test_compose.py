@@ -31,12 +31,14 @@ PLAN = {
     },
 }
 KNOWN = {
-    "imex_domains": {"domains": {"node1": {"nodes": ["10.0.0.1", "10.0.0.2"], "why": ""}}},
     "nccl_host": {"harmful": [], "release": "2.29.7", "names": ["NCCL_DEBUG"], "nccl_host": {}, "wish": {}},
     "nccl_derive": {"refused": {}, "hosts": {"node1": {"settings": [], "keep": []}}},
     "firewall_nodes": {"nodes": ["10.0.0.1"]},
 }
-FACTS: dict[str, Any] = {"__nccl_peers": []}
+FACTS: dict[str, Any] = {
+    "__nccl_peers": [],
+    "__nvidia_driver_domains": {"node1": {"nodes": ["10.0.0.1", "10.0.0.2"], "why": ""}},
+}
 # What every host gets, and what a site asks for; those of the second row look for themselves.
 ROLES = (
     "host_tuning",
@@ -394,10 +396,8 @@ def test_channels_of_jobs_keep_the_list() -> None:
     )
 
 
-def test_without_a_whole_list_nothing_is_written_or_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {"domains": {"node1": {"nodes": [], "why": "n9 may be of its domain"}}}
-    monkeypatch.setitem(KNOWN, "imex_domains", known)
-    written, _absent, units = imex()
+def test_without_a_whole_list_nothing_is_written_or_started() -> None:
+    written, _absent, units = imex(__nvidia_driver_domains={"node1": {"nodes": [], "why": "n9 may be of its domain"}})
     assert (NODES in written, "nvidia-imex" in units) == (False, False)
 
 
