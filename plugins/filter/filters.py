@@ -24,6 +24,7 @@ NAMES = (
         "incast_parts",
         "incast_plan",
         "lease_told",
+        "nccl_derive",
         "nccl_peers",
         "node_address",
         "package_failure",

@@ -10,7 +10,7 @@ short_description: Collect what an nccl.conf is derived from
 version_added: 0.1.0
 description:
   - Looks at the host's RDMA ports, GPUs, network interfaces, its way to the other nodes, and its
-    NCCL library. M(ibready.cluster.nccl_derive) makes the lines of an nccl.conf of it.
+    NCCL library. P(ibready.cluster.nccl_derive#filter) makes the lines of an nccl.conf of it.
   - What cannot be seen is told as unknown with the reason, never guessed.
   - Never changes the host.
 options:
@@ -34,7 +34,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-nccl_host: {type: dict, returned: success, description: What M(ibready.cluster.nccl_derive) takes.}
+nccl_host: {type: dict, returned: success, description: What P(ibready.cluster.nccl_derive#filter) takes.}
 wish: {type: dict, returned: success, description: "What the inventory says of NCCL on the host, as it was understood."}
 library:
   description: The library that a process loads, and its release; empty where there is none.

@@ -94,8 +94,9 @@ def carried_out(host: Host, run: Run) -> list[str]:
 def wanted(host: Host, run: Run) -> list[Item]:
     """What the entered roles want of the host, by the tasks of these tags."""
     loader = _loader()
-    seen = _variables(host, run)
-    composer = _Tagged(run.tags, Templar(loader=loader), loader, seen, _known(host, run))
+    known = _known(host, run)
+    seen = {**_variables(host, run), **known}
+    composer = _Tagged(run.tags, Templar(loader=loader), loader, seen, known)
     found: list[Item] = []
     for role in _entered(composer, seen):
         told = composer.role(role)
@@ -183,7 +184,7 @@ def _equal(board: str, name: str, peers: tuple[str, ...], version: str) -> nccl_
 
 
 def _nccl(host: Host) -> dict[str, Any]:
-    """As the modules nccl_host and nccl_derive answer, of all hosts of the fleet."""
+    """As the module nccl_host and the filter nccl_derive answer, of all hosts of the fleet."""
     library = query.parse(host.tree.commands["nccl_proof"].stdout).library.value
     version = library.version if library else ""
     expect = from_inventory(host.node.expect)
@@ -203,7 +204,7 @@ def _nccl(host: Host) -> dict[str, Any]:
             "nccl_host": {},
             "wish": {},
         },
-        "nccl_derive": {
+        "__nccl_derived": {
             "refused": {},
             "hosts": {fleets.ODD: {"settings": lines, "keep": sorted(entry.name for entry in derived.untold)}},
         },

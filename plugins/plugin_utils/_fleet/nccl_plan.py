@@ -17,8 +17,11 @@ from ...module_utils._nccl.derive_roce import SHARED
 from ...module_utils._nccl.derived import Derived
 from ...module_utils._nccl.fleet import FleetView, fleet_view
 from ...module_utils._nccl.host import NcclHost
-from .._answers import shapes
+from .._answers import apart, shapes
 from .._answers.typed import AnswerError, read
+
+# Where the playbooks register what nccl_host told.
+FACT = "__nccl_host"
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,40 @@ def plan(nodes: Mapping[str, Reported], names: Iterable[str], absent: Iterable[s
     """The lines of these hosts, of all that told; ``absent``: those that did not."""
     view = fleet(nodes, absent)
     return {name: Derived() if is_idle(nodes[name].host) else _derive(nodes[name], view) for name in names}
+
+
+def derived(
+    hostvars: Mapping[str, Any], hosts: Sequence[str], compare: Sequence[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """The lines of these hosts as the filter nccl_derive returns them, compared with others, and what to warn of."""
+    every = dict.fromkeys([*hosts, *compare])
+    said = {name: found for name in every if (found := _answer(hostvars, name)) is not None}
+    nodes, refused = apart.each(said, lambda name: told(said[name]))
+    absent = [name for name in every if name not in nodes]
+    found = plan(nodes, [name for name in hosts if name in nodes], absent)
+    # What a line is not written for, once for all hosts that it is the same for.
+    same: dict[tuple[str, str], list[str]] = {}
+    for name, entry in found.items():
+        for lacking in entry.untold:
+            same.setdefault((lacking.name, lacking.why), []).append(name)
+    unsure = [f"{', '.join(names)}: {variable} is not written: {why}" for (variable, why), names in same.items()]
+    unsure += [f"{name}: nothing is derived for it: {why}" for name, why in refused.items()]
+    # Such a line is not taken back for some of the nodes.
+    shared = SHARED if absent else ()
+    return {"hosts": {name: _lines(entry, shared) for name, entry in found.items()}, "refused": refused}, unsure
+
+
+def _answer(hostvars: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
+    result = hostvars[name].get(FACT) if name in hostvars else None
+    return result if isinstance(result, Mapping) and "nccl_host" in result else None
+
+
+def _lines(entry: Derived, shared: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        **entry.to_dict(),
+        "settings": [{"name": line.name, "value": line.value, "reason": line.reason} for line in entry.settings],
+        "keep": sorted({*shared, *(lacking.name for lacking in entry.untold)}),
+    }
 
 
 def _derive(node: Reported, view: FleetView) -> Derived:

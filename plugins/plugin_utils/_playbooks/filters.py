@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
 from ansible.release import __version__
+from ansible.utils.display import Display
 
 from ...module_utils._act.packages import failures
 from ...module_utils._between.ibping import DEADLINE
@@ -19,7 +20,7 @@ from ...module_utils._data.bench import TESTS
 from .._answers import apart, ping, tcp
 from .._bisect import live, seen as bisection
 from .._fabric import gather, report as fabrics
-from .._fleet import tcp_plan as tcp_round
+from .._fleet import nccl_plan, tcp_plan as tcp_round
 from .._fleet.bench import plan as bench_rounds, reported, switches
 from .._fleet.ping import again, plan as ping_rounds, schedule, walk
 from .._fleet.ping.leaves import leaves
@@ -189,6 +190,18 @@ def _names(told: Sequence[tuple[str, str, str]]) -> str:
     names = [name for _since, _until, name in told]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
+
+
+def nccl_derive(hostvars: Variables, hosts: Sequence[str], compare: Sequence[str] = ()) -> dict[str, Any]:
+    """The lines of nccl.conf of every host that told what they are derived from."""
+    found, unsure = nccl_plan.derived(hostvars, hosts, compare)
+    _warn(unsure)
+    return found
+
+
+def _warn(texts: Iterable[str]) -> None:
+    for text in texts:
+        Display().warning(plain(text))
 
 
 def nccl_peers(hostvars: Variables, hosts: Sequence[str]) -> list[str]:

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
 
-from ansible_collections.ibready.cluster.plugins.action import nccl_derive, nccl_host
+from ansible_collections.ibready.cluster.plugins.action import nccl_host
 from ansible_collections.ibready.cluster.plugins.module_utils._areas.nccl.observe_host import look
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import from_inventory
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.nccl import Desired, read as wish
-from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import nccl_peers
+from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import nccl_derive, nccl_peers
 from tests.gauntlet import render
 from tests.gauntlet.nodes.nccl import PEER
 
@@ -31,16 +32,14 @@ def looked(board: str, nccl: str = "2.28.7", policy: dict[str, Any] | None = Non
 
 
 @pytest.fixture
-def derive(action: Action, inventory: Inventory, monkeypatch: pytest.MonkeyPatch) -> Any:
+def derive(inventory: Inventory, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Derive for these hosts; returns the answer and what was warned of."""
 
     def run(told: dict[str, Any], compare: dict[str, Any] | None = None) -> tuple[dict[str, Any], list[str]]:
         variables = inventory(**told, **(compare or {}))
-        args = {"hosts": list(told), "compare": [*told, *(compare or {})]}
-        plugin = action(nccl_derive.ActionModule, variables, args)
         warned: list[str] = []
-        monkeypatch.setattr(plugin._display, "warning", warned.append)
-        return plugin.run(task_vars=variables)["hosts"], warned
+        monkeypatch.setattr(Display, "warning", lambda _, text: warned.append(text))
+        return nccl_derive(variables["hostvars"], list(told), [*told, *(compare or {})])["hosts"], warned
 
     return run
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ansible.playbook.task import Task
 
-from ansible_collections.ibready.cluster.plugins.action import nccl_derive
 from ansible_collections.ibready.cluster.plugins.plugin_utils._answers import apart
 from ansible_collections.ibready.cluster.plugins.plugin_utils._fleet import firewall_nodes, nccl_plan
 from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.kubernetes import nodes
@@ -19,6 +16,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._neighbours.launch
 from ansible_collections.ibready.cluster.plugins.plugin_utils._playbooks.filters import (
     bench_plan,
     fabric_plan,
+    nccl_derive,
     ping_again,
     ping_plan,
     rdma_plan,
@@ -59,12 +57,7 @@ def looked() -> dict[str, dict[str, Any]]:
 
 
 def derived(known: Variables) -> Any:
-    """The action nccl_derive."""
-    task = Task()
-    task.action, task.args = "nccl_derive", {"hosts": list(NAMES)}
-    nowhere: Any = SimpleNamespace(_shell=SimpleNamespace(tmpdir="/nonexistent"))
-    plugin = nccl_derive.ActionModule(task, nowhere, None, None, SimpleNamespace())
-    return {name: one["settings"] for name, one in plugin.run(task_vars={"hostvars": known})["hosts"].items()}
+    return {name: one["settings"] for name, one in nccl_derive(known, NAMES)["hosts"].items()}
 
 
 def launched(known: Variables) -> Any:

@@ -32,11 +32,11 @@ PLAN = {
 }
 KNOWN = {
     "nccl_host": {"harmful": [], "release": "2.29.7", "names": ["NCCL_DEBUG"], "nccl_host": {}, "wish": {}},
-    "nccl_derive": {"refused": {}, "hosts": {"node1": {"settings": [], "keep": []}}},
     "firewall_nodes": {"nodes": ["10.0.0.1"]},
 }
 FACTS: dict[str, Any] = {
     "__nccl_peers": [],
+    "__nccl_derived": {"refused": {}, "hosts": {"node1": {"settings": [], "keep": []}}},
     "__nvidia_driver_domains": {"node1": {"nodes": ["10.0.0.1", "10.0.0.2"], "why": ""}},
 }
 # What every host gets, and what a site asks for; those of the second row look for themselves.
