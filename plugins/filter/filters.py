@@ -18,6 +18,7 @@ NAMES = (
         "bisect_round",
         "expected",
         "fabric_plan",
+        "firewall_nodes",
         "firmware_turns",
         "gate_refused",
         "imex_domains",

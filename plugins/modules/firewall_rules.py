@@ -27,7 +27,7 @@ options:
     default: auto
   nodes:
     description:
-      - The nodes by name, as M(ibready.cluster.firewall_nodes) gives them. Required with
+      - The nodes by name, as P(ibready.cluster.firewall_nodes#filter) gives them. Required with
         O(state=present).
       - A node that is not C(complete) keeps the addresses that it had on the last run.
     type: dict

@@ -20,7 +20,7 @@ from ...module_utils._data.bench import TESTS
 from .._answers import apart, ping, tcp
 from .._bisect import live, seen as bisection
 from .._fabric import gather, report as fabrics
-from .._fleet import nccl_plan, tcp_plan as tcp_round
+from .._fleet import firewall_nodes as nodes, nccl_plan, tcp_plan as tcp_round
 from .._fleet.bench import plan as bench_rounds, reported, switches
 from .._fleet.ping import again, plan as ping_rounds, schedule, walk
 from .._fleet.ping.leaves import leaves
@@ -101,6 +101,16 @@ def fabric_plan(hostvars: Variables, hosts: Sequence[str], lot: int | str) -> di
         _hosts.lost,
     )
     return {host: [{"device": device, "port": port} for device, port in ports] for host, ports in asking.items()}
+
+
+def firewall_nodes(hostvars: Variables, hosts: Sequence[str], networks: Sequence[str] = ()) -> dict[str, Any]:
+    """The addresses from which each host reaches the others, and whether it told them itself."""
+    try:
+        found = nodes.nodes(hostvars, hosts, networks.split(",") if isinstance(networks, str) else networks)
+    except nodes.NodesError as exc:
+        raise AnsibleFilterError(str(exc)) from None
+    _warn(nodes.unseen(found))
+    return found
 
 
 def firmware_turns(hostvars: Variables, hosts: Sequence[str], batch: Sequence[str]) -> dict[str, str]:

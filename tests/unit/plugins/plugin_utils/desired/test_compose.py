@@ -32,10 +32,10 @@ PLAN = {
 }
 KNOWN = {
     "nccl_host": {"harmful": [], "release": "2.29.7", "names": ["NCCL_DEBUG"], "nccl_host": {}, "wish": {}},
-    "firewall_nodes": {"nodes": ["10.0.0.1"]},
 }
 FACTS: dict[str, Any] = {
     "__nccl_peers": [],
+    "__firewall_nodes": {"node1": {"addresses": ["10.0.0.1"], "complete": True}},
     "__nccl_derived": {"refused": {}, "hosts": {"node1": {"settings": [], "keep": []}}},
     "__nvidia_driver_domains": {"node1": {"nodes": ["10.0.0.1", "10.0.0.2"], "why": ""}},
 }
