@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Judge the cluster from what all hosts told, show the table and write the report.
+"""Judge the cluster from what all hosts told, or read a run object that was kept, and show and write the report.
 
 Runs on the controller, for no single host can know what must agree between hosts.
 """
@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from ansible import context
 from ansible.errors import AnsibleActionFail
 from ansible.release import __version__ as ANSIBLE
+from jinja2 import TemplateError
 
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.expectations import ExpectationError
 from ansible_collections.ibready.cluster.plugins.module_utils._expect.waivers import WaiverError
@@ -39,12 +40,17 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._switch import tex
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json, render_text, rendered
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.shown import show
 
+# Facts are as the release that wrote them has them, and no schema is held against them.
+_ODD = (AttributeError, IndexError, KeyError, TypeError, ValueError, TemplateError)
+
 
 class ActionModule(SiteAction):
     """The whole of the module ``report``: there is nothing to do on a node."""
 
     SPEC: ClassVar[dict[str, Any]] = {
-        "hosts": {"type": "list", "elements": "str", "required": True},
+        "hosts": {"type": "list", "elements": "str"},
+        "run": {"type": "str"},
+        "since": {"type": "str"},
         "dest": {"type": "path", "required": True},
         "report_only": {"type": "bool", "default": False},
         "fail_on": {"choices": list(summary.ACCEPTED), "default": "not_ready"},
@@ -58,9 +64,22 @@ class ActionModule(SiteAction):
         "cluster": {"type": "str", "default": ""},
     }
 
+    RULES: ClassVar[dict[str, Any]] = {
+        "mutually_exclusive": [("hosts", "run")],
+        "required_one_of": [("hosts", "run")],
+        "required_by": {"since": "run"},
+    }
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        # A run before is read from files; no host has a word in it.
+        self.trusted = "run" not in self._task.args
+        return super().run(tmp, task_vars)
+
     def act(self, args: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         if not args["dest"]:
             raise AnsibleActionFail("dest is empty; next: name the folder for the report")
+        if args["run"] is not None:
+            return self._again(args)
         if not args["hosts"]:
             raise AnsibleActionFail(
                 "no host to report on: the inventory (or --limit) names none; "
@@ -71,15 +90,33 @@ class ActionModule(SiteAction):
         shown = rendered.surely(render_text.render, report, self._display.warning)
         show(self._display, shown)
         bad = summary.bad(report, summary.ACCEPTED[args["fail_on"]])
-        result: dict[str, Any] = dict(
-            changed=False,
-            verdicts={name: host["verdict"] for name, host in report["hosts"].items()},
-            bad=bad,
-            **self._write(folder, report, args),
-        )
-        if bad and not args["report_only"]:
-            result.update(failed=True, msg=" ".join(bad.values()))
-        return result
+        return _result(report, bad, args, **self._write(folder, report, args))
+
+    def _again(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """Show and render a kept run object, and say what got better and worse since another."""
+        try:
+            path, report = _kept(args)
+            texts = rendered.render(report, args["formats"])
+            shown = render_text.render(report)
+            bad = summary.bad(report, summary.ACCEPTED[args["fail_on"]])
+        except read.RunError as exc:
+            raise AnsibleActionFail(str(exc)) from exc
+        except _ODD as exc:
+            raise AnsibleActionFail(
+                f"the facts of a run object cannot be rendered ({exc!r}): it was written by "
+                "another release, or by hand; next: name another run, or run verify.yml again"
+            ) from exc
+        show(self._display, shown)
+        if args["since"]:
+            show(self._display, render_text.since(report["since"]))
+        try:
+            paths = rendered.write(history.stem(path), texts)
+        except OSError as exc:
+            raise AnsibleActionFail(
+                f"what was rendered was not written beside {path}: {exc}; next: copy the run "
+                "object to a folder that can be written to, and name it there"
+            ) from exc
+        return _result(report, bad, args, json=str(path.resolve()), since=report["since"], **paths)
 
     def _judged(self, args: Mapping[str, Any], variables: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         """The run object."""
@@ -155,6 +192,27 @@ class ActionModule(SiteAction):
                 f"the report was not written to {folder}: {exc}; next: set ibready_report_dir"
             ) from exc
         return {"json": str(path.resolve()), **paths}
+
+
+def _result(report: Mapping[str, Any], bad: dict[str, str], args: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    verdicts = {name: host["verdict"] for name, host in report["hosts"].items()}
+    failed = {"failed": True, "msg": " ".join(bad.values())} if bad and not args["report_only"] else {}
+    return {"changed": False, "verdicts": verdicts, "bad": bad, **more, **failed}
+
+
+def _kept(args: Mapping[str, Any]) -> tuple[Path, dict[str, Any]]:
+    """Where the run object is, and what it holds; raises RunError."""
+    folder = Path(args["dest"])
+    path = folder / f"{rendered.NAME}{rendered.JSON}"
+    if args["run"] and not args["run"].isdigit():
+        path = Path(args["run"]).expanduser()
+    elif args["run"] not in ("", "0"):
+        path = history.find(folder, read.standing(path), args["run"], by="report_from")
+    report = read.read(path)
+    if args["since"]:
+        before = read.standing(history.find(folder, report, args["since"], by="since"))
+        report["since"] = compare.compare(before, report)
+    return path, report
 
 
 def _playbooks() -> list[str]:

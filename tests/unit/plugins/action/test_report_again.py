@@ -11,7 +11,7 @@ import pytest
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.ibready.cluster.plugins.action.report_again import ActionModule
+from ansible_collections.ibready.cluster.plugins.action.report import ActionModule
 from ansible_collections.ibready.cluster.plugins.plugin_utils._run import folded, history
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell import render_json
 from tests.unit import runs
@@ -34,7 +34,8 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def again(action: Callable[..., ActionBase], shown: list[str], folder: Path) -> Again:
     def over(**args: Any) -> dict[str, Any]:
-        result: dict[str, Any] = action(ActionModule, {}, {"folder": str(folder), **args}).run()
+        given = {"dest": str(folder), "run": "", "fail_on": "never", **args}
+        result: dict[str, Any] = action(ActionModule, {}, given).run()
         return result
 
     return over
@@ -64,7 +65,7 @@ def test_an_earlier_run_is_named_by_its_number_or_file(again: Again, folder: Pat
     earlier = history.kept(folder)[1]
     for name in ("1", str(earlier)):
         result = again(run=name, since="1")
-        assert result["run"] == str(earlier)
+        assert result["json"] == str(earlier)
         assert result["html"] == f"{history.stem(earlier)}.html"
         assert result["since"]["hosts"] == {}
     assert not (folder / "ibready-report.html").exists()

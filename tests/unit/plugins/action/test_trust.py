@@ -24,7 +24,6 @@ HARMLESS = {
     *("ibverify", "hostverify", "nvlinkverify", "stackverify", "ncclverify", "containerverify", "nccl_host", "collect"),
     *("fabricverify", "rdmaverify", "node_facts", "node_program"),
     *("ibping", "rdma_data", "run_lease"),  # These tell the node who asks.
-    "report_again",  # Of a run before; no host is asked.
 }
 EVIL = {"ibready_drain": [["sh", "-c", "id"]], "report_fail_on": "never"}
 
