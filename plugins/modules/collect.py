@@ -20,8 +20,17 @@ options:
     type: path
     required: true
   host:
-    description: The host's name in the bundle; its own name when left out.
+    description: The host's name in the bundle; its own name when left out, with O(home) that of the inventory.
     type: str
+  home:
+    description:
+      - A folder of the controller, which gets the bundle as well, in the place of an older one of the
+        host. It is created where it is missing, for its owner only. Not in check mode.
+      - The archive comes from a host that may be hostile. It is refused, by the name of what is wrong
+        with it, where it holds anything that is not below O(host), a way out, a link or a device, more
+        files, folders or bytes than a bundle does, a name that is deeper or longer, or the bundle of
+        another host. Then it stays nowhere, and what was there before stays as it is.
+    type: path
   expect:
     description:
       - What the inventory expects of this host, as C(ibready_expect). The bundle carries it, and who
@@ -52,6 +61,7 @@ EXAMPLES = r"""
 RETURN = r"""
 path: {type: str, returned: always, sample: /root/bundles/node7, description: The bundle's directory.}
 archive: {type: str, returned: always, sample: /root/bundles/node7.tar.gz, description: The same as one file.}
+home: {type: str, returned: with O(home), sample: /srv/bundles/node7, description: The same on the controller.}
 untold: {type: list, elements: str, returned: when written, description: "What could not be told, one line each."}
 """
 
@@ -76,6 +86,7 @@ def main() -> None:
         argument_spec={
             "dest": {"type": "path", "required": True},
             "host": {"type": "str"},
+            "home": {"type": "path"},  # The controller's part.
             "expect": {"type": "dict"},
         },
         supports_check_mode=True,
