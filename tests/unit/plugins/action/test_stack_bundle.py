@@ -34,7 +34,7 @@ def test_nothing_is_fetched_by_a_strange_path(
     why: str,
 ) -> None:
     args = {
-        **{"directory": str(tmp_path), "class_name": "debian-12", "digest": "d"},
+        **{"state": "fetched", "directory": str(tmp_path), "class_name": "debian-12", "digest": "d"},
         **{"install": {"repositories": [], "parts": {}}, "had": HAD},
     }
     reported = {"files": [FILE], "folder": "/var/tmp/x", "kind_of_packages": "apt", **answer}
