@@ -16,7 +16,7 @@ from sphinx.environment import BuildEnvironment
 from tools.site import names
 
 ROOT = Path(__file__).resolve().parents[2]
-CHINESE = "README.zh-CN"
+CHINESE = ".zh-CN"
 
 # Ansible's own documentation, which antsibull-docs refers to by labels.
 ANSIBLE = "https://docs.ansible.com/projects/ansible/latest"
@@ -120,7 +120,7 @@ def _reference(app: Sphinx, page: str, place: names.Place, content: nodes.Node) 
 
 
 def _language(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
-    if page == CHINESE:
+    if page.endswith(CHINESE):
         context["language"] = "zh-CN"
 
 
