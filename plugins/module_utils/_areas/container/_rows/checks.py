@@ -15,9 +15,9 @@ CHECKS: Any = {
     'container.image.runs': {
         'title': 'A container of the image starts, as root and as another user', 'consequence': 'stops',
         'meaning': (
-            "A real one, with what the site's jobs are started with, removed at once. Where no image is named, it"
-            " is made of the host's own files; one that is named is fetched only where ibready_expect.container s"
-            'ays pull: true.'
+            "A real container is started with the options of the site's jobs, and removed at once. If no image is"
+            " named, one is made of the host's own files; a named one is fetched only if ibready_expect.container"
+            ' has pull: true.'
         ),
         'causes': (
             'the image is not on this host', "the engine cannot start it: a device that is gone, a limit above the host's own, a broken runtime",
@@ -40,8 +40,8 @@ CHECKS: Any = {
     'container.device.opens': {
         'title': "The container's users can open its RDMA devices", 'consequence': 'falls_back',
         'meaning': (
-            'Tried, for root and for another user. A file that was mounted as a volume is refused by the control '
-            'group of devices, whatever its permissions.'
+            'Tested as root and as another user. A device file that was mounted as a volume is refused by the dev'
+            'ices control group, whatever its permissions.'
         ),
         'causes': ('the devices were mounted as a volume and not given with --device', "a rule of the host makes the files root's alone"),
         'remedy': 'give them with --device (not --volume), and keep their mode at 0666: host.rdma.devices', 'looks_at': ('container_probe',),
@@ -62,7 +62,7 @@ CHECKS: Any = {
     },
     'container.verbs.opens': {
         'title': 'libibverbs opens every device in the container', 'consequence': 'falls_back',
-        'meaning': 'By ibv_devinfo where the image has it, by its Python else; for root and for another user.',
+        'meaning': "Tested with the image's ibv_devinfo, or else with its Python; as root and as another user.",
         'causes': ('the provider is missing or too old', 'the devices of the container are not those of its /sys'),
         'remedy': 'run ibv_devinfo -v in the container, and do what its first line says', 'looks_at': ('container_probe',),
     },
@@ -90,8 +90,8 @@ CHECKS: Any = {
     'container.network.path': {
         'title': "The container's network leads to the other hosts", 'consequence': 'stops',
         'meaning': (
-            "NCCL's ranks meet by TCP at addresses that every rank has to reach, and RoCE needs the rail's own in"
-            'terface. Behind a bridge of the engine neither is so.'
+            "NCCL's ranks connect by TCP to addresses that every rank has to reach, and RoCE needs the rail's own"
+            ' interface. A container behind a bridge of the engine has neither.'
         ),
         'causes': ("the container has a network of its own, behind the host's address",),
         'remedy': 'start jobs with --network=host; in Kubernetes give the pod an RDMA network and name it in ibready_expect.container.network',
@@ -101,7 +101,7 @@ CHECKS: Any = {
         'title': 'nvidia-smi works in the container', 'consequence': 'stops',
         'meaning': (
             "The container toolkit puts device files, libraries and nvidia-smi of the host's driver into a contai"
-            'ner, by CDI or by its own runtime. Tried, for root and for another user.'
+            'ner, by CDI or by its own runtime. Tested as root and as another user.'
         ),
         'causes': (
             'no CDI file names the GPUs, or the engine does not read it', 'the CDI file is of another driver than the one that is loaded',
@@ -122,11 +122,10 @@ CHECKS: Any = {
     'container.cuda.driver': {
         'title': "The host's driver runs the CUDA that the image was built for", 'consequence': 'stops',
         'meaning': (
-            'A driver runs the CUDA that it brings, any release of the same major from a least driver on (minor v'
-            'ersion compatibility), and newer ones where a compatibility package of the image is what the loader '
-            "takes, on GPUs and driver branches of NVIDIA's table. The image tells by CUDA_VERSION, version.json "
-            'and libcudart; the newest of them counts. A framework that carries CUDA inside its own library is no'
-            't seen.'
+            'A driver runs its own CUDA release, and every release of the same major version for which the driver'
+            ' is new enough (minor version compatibility). It runs newer ones if the loader takes a compatibility'
+            " package of the image and NVIDIA's table has this GPU and driver branch. The image's CUDA is the new"
+            "est of CUDA_VERSION, version.json and libcudart. CUDA inside a framework's own library is not seen."
         ),
         'causes': (
             'the image was built for a newer major release of CUDA than the driver knows',
@@ -144,8 +143,8 @@ CHECKS: Any = {
     'container.nccl.conf': {
         'title': "The host's /etc/nccl.conf reaches the container's users", 'consequence': 'falls_back',
         'meaning': (
-            'What the host derived (rails, interface, GID index) holds in a container only if the file is put the'
-            "re and the job's user may read it."
+            'The settings that ibready derived for the host (rails, interface, GID index) apply in a container on'
+            "ly if the file is there and the job's user may read it."
         ),
         'causes': ('the file is not mounted into the container', 'its mode keeps users out who are not root'),
         'remedy': 'start jobs with --volume=/etc/nccl.conf:/etc/nccl.conf:ro', 'looks_at': ('container_probe', '/etc/nccl.conf'),
@@ -159,7 +158,7 @@ CHECKS: Any = {
     'container.rdma.version': {
         'title': "The image's rdma-core is new enough for the host's HCAs", 'consequence': 'hint',
         'why': 'what libibverbs opens in the container is container.verbs.opens',
-        'meaning': "The kernel's interface is stable, but user space has to know the HCA. Only what was seen to fail is held against it.",
+        'meaning': "The kernel's interface is stable, but user space has to know the HCA. Only versions that are known to fail are reported.",
         'causes': ('the distribution of the image is older than the HCA',),
         'remedy': 'take RDMA user space from DOCA (doca-ofed-userspace), or a younger distribution',
         'looks_at': ('container_probe', '/sys/bus/pci/devices'),

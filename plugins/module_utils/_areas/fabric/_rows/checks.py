@@ -145,8 +145,9 @@ CHECKS: Any = {
     'fabric.discovery.hosts': {
         'title': 'The discovery found HCAs', 'consequence': 'unseen',
         'meaning': (
-            'Recorded output of ibnetdiscover or ibhosts. Without a single HCA it is not all there. Where hosts n'
-            "ame their HCAs, one that still has its firmware's name is a host that nobody can tell from the list."
+            'Recorded output of ibnetdiscover or ibhosts. If it has no HCA at all, it is incomplete. If hosts nam'
+            "e their HCAs, an HCA that still has its firmware's name belongs to a host that the list does not tel"
+            'l.'
         ),
         'causes': ('the list holds switches only, or is a part of one', 'a host never told the fabric its name: rdma-ndd did not run there'),
         'remedy': 'run `ibnetdiscover` again without options and record all of its output', 'looks_at': ('ibnetdiscover|ibhosts',),
@@ -167,7 +168,7 @@ CHECKS: Any = {
 WIDE: Any = {
     'fabric.hca.present': {
         'title': 'Every InfiniBand rail of the inventory is on the fabric', 'consequence': 'stops', 'why': 'of the rail that is missing',
-        'meaning': 'By the GUIDs that the hosts tell of their HCAs and that the fabric shows.',
+        'meaning': 'Compares the GUIDs of the HCAs that the hosts report with those that the fabric shows.',
         'causes': (
             'no cable, or the other end is off', 'the host is off, or its leaf switch is dead',
             'another device has its GUID, so the fabric shows one of both',
@@ -198,7 +199,7 @@ WIDE: Any = {
     },
     'fabric.cable.width': {
         'title': 'Every cable has all its lanes', 'consequence': 'slows',
-        'meaning': 'Against what both ends can do, and what most cables between the same levels have.',
+        'meaning': 'Compared with what both ends can do, and with most cables between the same levels.',
         'causes': ('lanes of the cable are dead: cable, dirt or transceiver',),
         'remedy': 'reseat or clean the cable, then swap it; reset the port with `ibportstate LID PORT reset`',
         'looks_at': ('ibnetdiscover', 'iblinkinfo'),
@@ -210,7 +211,10 @@ WIDE: Any = {
     },
     'fabric.cable.generation': {
         'title': 'No cable is of an older generation than its kind', 'consequence': 'unlike',
-        'meaning': 'Both ends do what they can, and it is less than most cables between the same levels do: all that runs over it waits for it.',
+        'meaning': (
+            'Both ends run as fast as they can, but slower than most cables between the same levels, so all traff'
+            'ic over this cable waits for it.'
+        ),
         'causes': ('a switch, HCA or cable of an older generation is among newer ones',),
         'remedy': 'replace it, or keep jobs off the hosts behind it', 'looks_at': ('ibnetdiscover', 'iblinkinfo'),
     },
@@ -260,15 +264,15 @@ WIDE: Any = {
     },
     'fabric.leaf.uplinks': {
         'title': 'Every leaf has as many uplinks as the others, and as the design says', 'consequence': 'slows',
-        'meaning': 'And every spine below core switches. A leaf with fewer is slow. ibready_fabric_design says how many.',
+        'meaning': 'This includes every spine below core switches. A leaf with fewer is slow. ibready_fabric_design sets the number.',
         'causes': ('an uplink is unplugged, dead, or was never there',),
         'remedy': 'reseat or swap the named cables; compare with a plan (ibready_fabric_plan)', 'looks_at': ('ibnetdiscover', 'iblinkinfo'),
     },
     'fabric.leaf.spread': {
         'title': 'Every leaf has as many links to each of its spines as its equals', 'consequence': 'slows',
         'meaning': (
-            'And every spine to each of its core switches. Routing parts traffic evenly: two links in the place o'
-            'f one idle while the one is full.'
+            'This also applies to every spine and its core switches. Routing splits traffic evenly: if two links '
+            'lead to one spine and one to another, two are idle while the one is full.'
         ),
         'causes': ('an uplink was plugged into another spine than planned',), 'remedy': 'move the named cable to the switch that has too few',
         'looks_at': ('ibnetdiscover',),
@@ -281,7 +285,7 @@ WIDE: Any = {
     },
     'fabric.leaf.subscription': {
         'title': 'No leaf is oversubscribed by more than the site wants', 'consequence': 'costs',
-        'meaning': 'Bandwidth of the HCAs on a leaf to that of its uplinks; ibready_fabric_oversubscription says how much may be.',
+        'meaning': 'The bandwidth of the HCAs on a leaf, divided by that of its uplinks; ibready_fabric_oversubscription sets the limit.',
         'causes': ('uplinks are missing or slow, or more HCAs were plugged in than planned',), 'remedy': 'add uplinks, or move HCAs to another leaf',
         'looks_at': ('ibnetdiscover',),
     },
@@ -294,15 +298,15 @@ WIDE: Any = {
     'fabric.spine.present': {
         'title': 'No spine has gone from all leaves', 'consequence': 'slows',
         'meaning': (
-            'A switch that is dead leaves no trace but the ports that were up once: counted where all leaves have'
-            ' equally many. A plan (ibready_fabric_plan) tells more surely.'
+            'A dead switch leaves no trace but the ports that were up before; they are counted if all leaves have'
+            ' the same number. A plan (ibready_fabric_plan) is more reliable.'
         ),
         'causes': ('a spine is dead, or was taken away without clearing the counters',),
         'remedy': "look at the spines' power; after a change on purpose, `ibqueryerrors --clear-errors`", 'looks_at': ('iblinkinfo', 'ibqueryerrors'),
     },
     'fabric.switch.present': {
         'title': 'Every device of the plan is on the fabric', 'consequence': 'promised',
-        'meaning': 'All of its planned cables are missing together, and nothing of it is to be seen.',
+        'meaning': "All of the switch's planned cables are missing together, and nothing else shows the switch.",
         'causes': ('a switch or host is off, dead, or cut off',), 'remedy': 'look at its power and management address, then at its cables',
         'looks_at': ('ibnetdiscover',),
     },
@@ -352,8 +356,8 @@ WIDE: Any = {
     'fabric.topology.switches': {
         'title': "Slurm's switches join the hosts that the fabric's switches join", 'consequence': 'costs',
         'meaning': (
-            'Compared by the hosts below, for names of switches mean nothing to Slurm. A switch that has no host '
-            'below it has to be one of the fabric by its name.'
+            'Switches are compared by the hosts below them, because Slurm gives their names no meaning. A switch '
+            'without hosts below it has to be one of the fabric by its name.'
         ),
         'causes': ('switches were added, replaced or joined otherwise since the file was written',),
         'remedy': 'write the file anew: `ansible-playbook playbooks/topology.yml`', 'looks_at': ('ibnetdiscover',),
@@ -361,8 +365,8 @@ WIDE: Any = {
     'fabric.topology.blocks': {
         'title': "Slurm's blocks are the NVLink domains of the hosts", 'consequence': 'costs',
         'meaning': (
-            'By the cluster and clique that the GPUs tell. A block that is of two domains promises jobs an NVLink'
-            ' that is not there; a block below BlockSizes ends slurmctld.'
+            'Compared with the cluster and clique that the GPUs report. A block with hosts of two domains promise'
+            's jobs an NVLink that is not there; a block smaller than BlockSizes ends slurmctld.'
         ),
         'causes': ('trays were moved, or the partition of a rack changed, since the file was written',),
         'remedy': 'write the file anew: `ansible-playbook playbooks/topology.yml`', 'looks_at': ('nvidia-smi',),

@@ -9,8 +9,8 @@ CHECKS: Any = {
     'gpu.driver.answers': {
         'title': 'nvidia-smi reaches the driver, and its output is understood', 'consequence': 'stops',
         'meaning': (
-            'nvidia-smi is the first source of all that is known of GPUs. Where it gives no answer, the checks of'
-            ' what it would have shown are left out, and this one stands for them.'
+            'nvidia-smi is the first source of all facts about GPUs. If it gives no answer, the checks that need '
+            'its output are left out, and this one stands for them.'
         ),
         'causes': ('the nvidia kernel module is not loaded', 'the driver is not installed'),
         'remedy': 'run `nvidia-smi` by hand; load the module with `modprobe nvidia` and look at dmesg', 'looks_at': ('nvsmi_xml|nvsmi_q',),
@@ -84,9 +84,9 @@ CHECKS: Any = {
     'gpu.device.files': {
         'title': 'Jobs may open the device files of every GPU', 'consequence': 'stops',
         'meaning': (
-            'Programs open /dev/nvidia0 and the like as ordinary users. A site may give them to a group of its ow'
-            "n by the driver's parameters NVreg_DeviceFileGID and NVreg_DeviceFileMode, or all of them by a rule "
-            "of udev; in root's group nobody is."
+            'Programs open /dev/nvidia0 and the like as ordinary users. A site may give the files to its own grou'
+            "p, with the driver's parameters NVreg_DeviceFileGID and NVreg_DeviceFileMode or with a udev rule for"
+            " all of them; no user is in root's group."
         ),
         'causes': ("a parameter of the driver, a rule of udev or somebody's chmod took the right away",),
         'remedy': (
@@ -138,8 +138,8 @@ CHECKS: Any = {
     'gpu.clocks.applications': {
         'title': 'No GPU has application clocks below those that it comes with', 'consequence': 'costs',
         'meaning': (
-            'Lowered clocks cost speed. Of a GPU that has others than its equals gpu.equals.setting tells; newer '
-            'drivers show none, and then the check is skipped.'
+            "Lowered clocks cost speed. gpu.equals.setting reports a GPU whose clocks differ from its equals'. Ne"
+            'wer drivers show no such clocks; then the check is skipped.'
         ),
         'causes': ('somebody lowered the application clocks',), 'remedy': '`nvidia-smi -i BUS-ID -rac`, or waive it where the site wants it so',
         'looks_at': ('nvsmi_xml|nvsmi_q',),
@@ -169,8 +169,8 @@ CHECKS: Any = {
     'gpu.ecc.volatile': {
         'title': 'No uncorrectable memory error since the driver was loaded', 'consequence': 'loses',
         'meaning': (
-            'The program that met it died or computed wrongly; the memory may not be repaired yet. What was befor'
-            'e is history: a pass shows it.'
+            'The program that met the error died or computed wrongly, and the memory may not be repaired yet. Err'
+            'ors before the last reset are history, which a pass shows.'
         ),
         'causes': ("a cell of the GPU's memory is bad",),
         'remedy': 'reset the GPU, so that the row is remapped; replace the GPU if errors come again', 'looks_at': ('nvsmi_xml|nvsmi_q',),
@@ -220,7 +220,10 @@ CHECKS: Any = {
     },
     'gpu.memory.held': {
         'title': 'No memory of a GPU is in use while no program runs on it', 'consequence': 'some_jobs', 'why': 'those that want most of the memory',
-        'meaning': 'The next program has less memory than it counts on, and ends where it wants all. Where programs run, the memory is theirs.',
+        'meaning': (
+            'The next program finds less free memory than it expects, and fails if it needs all of it. While prog'
+            'rams run, the memory is theirs and does not count.'
+        ),
         'causes': ('a program that was killed has not ended: it hangs in the driver', 'a debugger or a monitor keeps a context open'),
         'remedy': '`fuser -v /dev/nvidia*` names who has the device open; end it, or reset the GPU on a drained node',
         'looks_at': ('nvsmi_xml|nvsmi_q',),
@@ -255,10 +258,10 @@ CHECKS: Any = {
     'gpu.equals.setting': {
         'title': 'No GPU has other settings and limits than the equal GPUs of its host', 'consequence': 'slows',
         'meaning': (
-            'MIG, ECC and compute mode, power limit, clocks, BAR1 size and modes of the driver are held against w'
-            'hat nearly all of at least four equal GPUs have. One GPU that is set otherwise slows every job, or k'
-            'eeps it away. What the inventory wants of all (ibready_expect.mig, ecc), and more than most have, is'
-            ' fine.'
+            'MIG, ECC and compute mode, power limit, clocks, BAR1 size and driver modes are compared with what ne'
+            'arly all of at least four equal GPUs have. One GPU with another setting slows every job, or keeps jo'
+            'bs away. A value that the inventory asks for (ibready_expect.mig, ecc), or a better one, is no fault'
+            '.'
         ),
         'causes': ('somebody set this GPU alone, or it was exchanged and never set like the others',),
         'remedy': "compare `nvidia-smi -q` of this GPU with its neighbour's; set it as the others are", 'looks_at': ('nvsmi_xml|nvsmi_q',),
@@ -266,8 +269,8 @@ CHECKS: Any = {
     'gpu.equals.firmware': {
         'title': 'No GPU has other firmware than the equal GPUs of its host', 'consequence': 'unlike',
         'meaning': (
-            'VBIOS, infoROM image and GSP firmware of nearly all of at least four equal GPUs. Another has other l'
-            'imits and a different set of fixed bugs.'
+            'VBIOS, infoROM image and GSP firmware are compared with those of nearly all of at least four equal G'
+            'PUs. Another version has other limits and other fixed bugs.'
         ),
         'causes': ('the GPU was exchanged, or a firmware bundle was not applied to all',),
         'remedy': "update the baseboard's firmware with the machine maker's bundle, in a maintenance window", 'looks_at': ('nvsmi_xml|nvsmi_q',),
@@ -275,16 +278,16 @@ CHECKS: Any = {
     'gpu.equals.other': {
         'title': 'No GPU differs from the equal GPUs of its host in anything else that nvidia-smi or its PCI registers tell', 'consequence': 'unlike',
         'meaning': (
-            'All that is told of at least four equal GPUs is compared, but for who each is, what is measured, sta'
-            'tes of the moment and what other checks judge. What nearly all have alike and one has not is told in'
-            ' the words of its source. In what they are meant to differ, ibready_expect.differs says.'
+            'Every field of at least four equal GPUs is compared, except identities, measured values, momentary s'
+            'tates and what other checks judge. A field in which one GPU differs from nearly all is reported in t'
+            'he words of its source. ibready_expect.differs lists fields that may differ.'
         ),
         'causes': ('somebody set this GPU alone, or it broke',),
         'remedy': "compare `nvidia-smi -q` of this GPU with its neighbour's; set it as the others are", 'looks_at': ('nvsmi_xml|nvsmi_q',),
     },
     'gpu.xid.fatal': {
         'title': "The kernel's log has no GPU error that needs a reset, a reboot or a replacement", 'consequence': 'stops',
-        'meaning': 'The driver logs every GPU error with a number (Xid). Those of programs are told, and are no fault of the node.',
+        'meaning': 'The driver logs every GPU error with a number (Xid). Errors that programs cause are shown, and are no fault of the node.',
         'causes': ('the GPU, its memory or its links failed',), 'remedy': 'look the Xid up with its lines in dmesg; reset the GPU or reboot the node',
         'looks_at': ('dmesg',),
     },

@@ -159,9 +159,9 @@ CHECKS: Any = {
     'host.dmesg.drivers': {
         'title': "The kernel's log has no driver that lost something", 'consequence': 'stops',
         'meaning': (
-            'A driver that jobs depend on could not load, register, allocate or enable what it needs, or somethin'
-            'g of it was disabled or removed, and no check knows more of the message. It counts in the first 15 m'
-            'inutes after the boot and for a day; a later line that says that it is over ends it.'
+            'A driver that jobs depend on could not load, register, allocate or enable something, or a part of it'
+            ' was disabled or removed, and no other check knows the message. It counts in the first 15 minutes af'
+            'ter the boot, and later for a day, unless a later line says that it is over.'
         ),
         'causes': ('what the driver says, as it stands: no row knows the message',),
         'remedy': "read `dmesg -x` around it, and the driver's own state; load the driver anew or boot the drained host", 'looks_at': ('dmesg',),
@@ -169,9 +169,9 @@ CHECKS: Any = {
     'host.dmesg.drivers_warnings': {
         'title': "The kernel's log has no failure of a driver that no check knows", 'consequence': 'hint',
         'meaning': (
-            'A driver that jobs depend on reports an error, or warns of a failure, in words that no check knows. '
-            'It counts in the first 15 minutes after the boot and for a day; a later line that says that it is ov'
-            'er ends it.'
+            'A driver that jobs depend on reports an error, or warns of a failure, in words that no other check k'
+            'nows. It counts in the first 15 minutes after the boot, and later for a day, unless a later line say'
+            's that it is over.'
         ),
         'causes': ('what the driver says: nobody has told yet what it means for jobs',),
         'remedy': "read `dmesg -x` around it; look the message up in the driver's source or its vendor's notes", 'looks_at': ('dmesg',),
@@ -179,8 +179,8 @@ CHECKS: Any = {
     'host.limit.memlock': {
         'title': 'Jobs may lock as much memory as they want', 'consequence': 'stops',
         'meaning': (
-            'RDMA pins memory. Registration fails (Cannot allocate memory) at any limit that a job reaches. Jobs '
-            "have the limit of the service that starts them, not a login's."
+            'RDMA pins memory. If a job reaches its limit, registration fails (Cannot allocate memory). Jobs have'
+            ' the limit of the service that starts them, not that of a login.'
         ),
         'causes': ("systemd's default limit is small, and was not raised",),
         'remedy': 'run role ibready.cluster.host_tuning, then restart the named service; `grep locked /proc/PID/limits` shows what it has',
@@ -248,8 +248,9 @@ CHECKS: Any = {
     'host.boot.sysctl': {
         'title': 'The next boot keeps the kernel settings', 'consequence': 'later',
         'meaning': (
-            'systemd reads the files of sysctl.d in the order of their names, and of lines that set the same the '
-            'last counts: a later file undoes what role host_tuning wrote, and what somebody set by hand is lost.'
+            'systemd reads the files of sysctl.d in the order of their names, and the last line that sets a value'
+            ' counts. So a later file can undo what the role host_tuning wrote, and a value that somebody set by '
+            'hand is lost at the next boot.'
         ),
         'causes': ('a package or the site put a later file there',),
         'remedy': 'put the setting into the file that is read last, then `sysctl --system`', 'looks_at': ('/etc/sysctl.d',),
@@ -257,9 +258,9 @@ CHECKS: Any = {
     'host.boot.modules': {
         'title': 'The next boot loads the modules that are loaded now', 'consequence': 'later',
         'meaning': (
-            'ib_umad, rdma_ucm, ib_ipoib and nvidia_peermem come with no device: a file has to name them (modules'
-            '-load.d, /etc/rdma/modules, openib.conf), or they are gone after a reboot. So is what modprobe.d kee'
-            "ps out by then, and a rival of NVIDIA's driver that nothing keeps out takes the GPUs."
+            'No device loads ib_umad, rdma_ucm, ib_ipoib and nvidia_peermem. Unless a file names them (modules-lo'
+            'ad.d, /etc/rdma/modules, openib.conf), they are gone after a reboot. So are modules that modprobe.d '
+            "blocks by then, and a rival of NVIDIA's driver takes the GPUs unless something blocks it."
         ),
         'causes': (
             'somebody loaded it by hand, or took the line out of the file', 'a file of modprobe.d was written or emptied after the module was loaded',
@@ -270,10 +271,10 @@ CHECKS: Any = {
     'host.boot.services': {
         'title': 'The next boot starts the services that run now', 'consequence': 'later',
         'meaning': (
-            'A service that somebody started by hand, or that is masked, is gone after a reboot: no RDMA stack, G'
-            'PUs that take seconds to answer, no memory shared within a rack. One whose files have it start anoth'
-            'er program, or take a limit of ours back, is not what runs now. All of their drop-ins are read but t'
-            'hose of `systemctl set-property`, which can do neither.'
+            'A service that was started by hand, or is masked, is gone after a reboot: no RDMA stack, GPUs that t'
+            'ake seconds to answer, no memory shared within a rack. A service whose files now start another progr'
+            "am, or override one of ibready's limits, will change at its next start. All drop-ins are read except"
+            ' those of `systemctl set-property`, which can do neither.'
         ),
         'causes': ('it was started and never enabled', 'a drop-in was written after the service was started'), 'remedy': '`systemctl enable UNIT`',
         'looks_at': ('systemctl_show',),
@@ -309,7 +310,7 @@ CHECKS: Any = {
     },
     'host.memory.uncorrected': {
         'title': 'No memory module has uncorrected errors', 'consequence': 'loses',
-        'meaning': 'What was in it is lost: the process that had it is killed, or the host stops.',
+        'meaning': 'The data in that memory is lost. The process that used it is killed, or the host stops.',
         'causes': ("a memory module, its slot or its processor's memory controller",),
         'remedy': 'drain the host; reseat or replace the named module (`dmidecode -t memory` tells its slot)',
         'looks_at': ('/sys/devices/system/edac/mc',),
@@ -322,7 +323,7 @@ CHECKS: Any = {
     },
     'host.memory.nodes': {
         'title': 'The NUMA nodes with CPUs have as much memory as each other', 'consequence': 'unlike',
-        'meaning': 'Memory of GPUs and of CXL, which comes as nodes without CPUs, is not compared.',
+        'meaning': 'Memory of GPUs and of CXL, which appears as nodes without CPUs, is not compared.',
         'causes': ('a memory module is not seen any more: the firmware switched it off at boot, or it was taken out',),
         'remedy': "`dmidecode -t memory`, the BMC's event log; reseat or replace the module",
         'looks_at': ('/sys/devices/system/node', '/sys/devices/system/node/*/meminfo'),
@@ -346,7 +347,7 @@ CHECKS: Any = {
     'host.cpu.throttled': {
         'title': 'No CPU slows down for heat', 'consequence': 'costs',
         'why': 'GPUs do most of the work of a step, and throttle by a check of their own',
-        'meaning': 'Compared is what the processors count, before and after a pause. What they counted earlier is shown.',
+        'meaning': "The processors' counters are compared before and after a pause. Earlier events are only shown.",
         'causes': ('a fan, a heat sink or the air of the room', 'the BMC holds the power down (PROCHOT)'),
         'remedy': 'look at fans and temperatures (`ipmitool sdr elist`, the BMC), then at the heat sink',
         'looks_at': ('/sys/devices/system/node', '/sys/devices/system/cpu/*/thermal_throttle/package_throttle_count'),
@@ -364,9 +365,8 @@ CHECKS: Any = {
     'host.floor.needed': {
         'title': 'No limit or clock of the host is so low that jobs fail or crawl', 'consequence': 'stops',
         'meaning': (
-            'Limits and control groups of the services that start jobs, and the clock that the CPUs really have, '
-            'are held against a table (_data/floors.py): the lowest value that is no fault, and what fails below '
-            'it.'
+            'Limits and control groups of the services that start jobs, and the real clock of the CPUs, are compa'
+            'red with a table (_data/floors.py) of the lowest acceptable values and of what fails below them.'
         ),
         'causes': ('somebody lowered it, or a default that is too low was never raised',), 'remedy': 'raise the named value to what is expected',
         'looks_at': ('/proc/*/limits', 'systemctl_show'),
@@ -375,8 +375,8 @@ CHECKS: Any = {
         'title': "No setting of the host is lower than the kernel's own default or than large jobs need", 'consequence': 'some_jobs',
         'meaning': (
             'Sysctls, memory that the kernel keeps, clocks, power saving, the network of logins and storage, and '
-            'control groups are held against a table (_data/floors.py): the value past which something fails, and'
-            ' what.'
+            'control groups are compared with a table (_data/floors.py) of the values beyond which something fail'
+            's.'
         ),
         'causes': ('a file of sysctl.d, a unit or a tuned profile lowers it',), 'remedy': 'raise the named value to what is expected',
         'looks_at': ('/proc/sys/kernel/pid_max', '/proc/meminfo'),
@@ -384,8 +384,8 @@ CHECKS: Any = {
     'host.disk.writable': {
         'title': 'Services and jobs can write where they have to', 'consequence': 'stops',
         'meaning': (
-            'On /, /var, /tmp, /run, /dev/shm, where engines keep images, and what /etc/fstab mounts from disks. '
-            'File systems that are read-only by design are not checked.'
+            'Checks /, /var, /tmp, /run, /dev/shm, the folder of container images, and the disks in /etc/fstab. F'
+            'ile systems that are read-only by design are not checked.'
         ),
         'causes': ('a disk failed or its file system is damaged, and the kernel mounted it read-only', 'the file system is full'),
         'remedy': (
@@ -407,7 +407,7 @@ CHECKS: Any = {
     },
     'host.disk.hidden': {
         'title': "Nothing is mounted over the host's settings", 'consequence': 'unseen',
-        'meaning': 'Programs read what is mounted there, and not the files of the host, which ibready and packages write.',
+        'meaning': "Programs read the files of that mount instead of the host's own, which ibready and packages write.",
         'causes': ("a line of /etc/fstab, a mount unit or somebody's hand",),
         'remedy': '`findmnt DIRECTORY`; `umount DIRECTORY`, and take it out of /etc/fstab', 'looks_at': ('/proc/self/mounts',),
     },

@@ -18,8 +18,8 @@ CHECKS: Any = {
     'ib.tool.complete': {
         'title': 'ibstat came to its end', 'consequence': 'unseen',
         'meaning': (
-            'ibstat stops at the first device that it cannot read, and tells nothing of those after it. Old versi'
-            'ons stop at Ethernet functions that have no management device.'
+            'ibstat stops at the first device that it cannot read, and reports nothing about later ones. Old vers'
+            'ions stop at Ethernet functions that have no management device.'
         ),
         'causes': (
             'a device without a management device (ib_umad), such as an Ethernet function of a cloud host, stopped it',
@@ -29,7 +29,7 @@ CHECKS: Any = {
     },
     'ib.hca.present': {
         'title': 'The host has at least one RDMA device', 'consequence': 'falls_back',
-        'meaning': 'ibstat ends with status 0 and prints nothing where the kernel knows no RDMA device.',
+        'meaning': 'ibstat ends with status 0 and prints nothing if the kernel knows no RDMA device.',
         'causes': ('no RDMA driver is bound to the HCA', 'the HCA is not seated or is disabled in the BIOS'),
         'remedy': 'compare `lspci -d 15b3:` with `ls /sys/class/infiniband`; load mlx5_ib; look at dmesg',
         'looks_at': ('/sys/class/infiniband|ibstat|ibstatus|ibv_devinfo|rdma_link',),
@@ -37,9 +37,9 @@ CHECKS: Any = {
     'ib.hca.count': {
         'title': 'The host has as many HCAs as expected', 'consequence': 'slows',
         'meaning': (
-            'A missing HCA is a missing rail: collectives run at the pace of those that are left. Only HCAs that '
-            "can be rails count: those of the rails' link layer and of at least their rate, no virtual functions,"
-            ' no way to NVLink switches, no EFA, iWARP or software devices.'
+            'A missing HCA is a missing rail: collectives run at the pace of the remaining ones. Only HCAs that c'
+            "an be rails count: they have the rails' link layer and at least their rate. Virtual functions, HCAs "
+            'of NVLink switches, EFA, iWARP and software devices do not count.'
         ),
         'causes': ('an HCA fell off the bus or its driver did not bind', 'a VPI HCA is in the other mode'),
         'remedy': 'compare `lspci -d 15b3:` with the list; where one is not on the bus, reseat or replace it',
@@ -81,9 +81,8 @@ CHECKS: Any = {
     'ib.sources.agree': {
         'title': "ibstat and the kernel's sysfs say the same", 'consequence': 'unproved',
         'meaning': (
-            'Two sources that disagree mean that one of them is stale or was cut. ibstatus, rdma and ibv_devinfo '
-            "are compared as well where they are there: an HCA that libibverbs does not list is out of NCCL's rea"
-            'ch.'
+            'If two sources disagree, one of them is stale or was cut. ibstatus, rdma and ibv_devinfo are compare'
+            'd as well if they are there. NCCL cannot use an HCA that libibverbs does not list.'
         ),
         'causes': ('a port changed state between the two looks', "a tool is from another RDMA stack than the kernel's modules"),
         'remedy': 'run again; if it stays, compare `ibstat` and `ibv_devinfo` with /sys/class/infiniband',
@@ -99,9 +98,9 @@ CHECKS: Any = {
     'ib.port.state': {
         'title': 'The port is Active', 'consequence': 'slows', 'why': 'a rail is missing, or all of them',
         'meaning': (
-            'Only an Active port carries data. Initializing means that no subnet manager set it up. Judged are th'
-            'e ports that are expected. If nothing is expected of a host, its ports are judged only if none of th'
-            'em has a link.'
+            'Only an Active port carries data. Initializing means that no subnet manager set it up. Only expected'
+            ' ports are judged. If nothing is expected of a host, its ports are judged only if none of them has a'
+            ' link.'
         ),
         'causes': ('the cable is pulled, the transceiver is dead or the switch port is disabled',),
         'remedy': 'look at `ibstat` and the switch port; reseat the cable, then swap cable and transceiver',
@@ -182,8 +181,8 @@ CHECKS: Any = {
     'ib.port.errors': {
         'title': 'No error counter of the port rises', 'consequence': 'wears',
         'meaning': (
-            'Counted between two looks some seconds apart, and, where the health agent runs, over the hours that '
-            'it remembers. What a counter holds from earlier is shown and is no fault.'
+            'Counted between two looks some seconds apart and, with the health agent, over the hours that it reme'
+            'mbers. Older counts are shown and are no fault.'
         ),
         'causes': ('a dirty, bent or damaged cable, or a transceiver that is about to fail',),
         'remedy': 'clean and reseat the cable; swap cable, then transceiver, and see which end it follows',
@@ -191,7 +190,7 @@ CHECKS: Any = {
     },
     'ib.port.error_storm': {
         'title': 'No error counter of the port rises so fast that jobs wait', 'consequence': 'slows',
-        'meaning': 'Counted between the same two looks: what is lost at this rate is sent again all the time.',
+        'meaning': 'Counted between the same two looks. At this rate the port resends lost data all the time.',
         'causes': ('a damaged cable or transceiver, or a link further away that loses packets',),
         'remedy': 'drain the host; clean and reseat the cable, then swap cable and transceiver; see `ibqueryerrors`',
         'looks_at': ('/sys/class/infiniband/*/ports/*/counters/*|/sys/class/infiniband/*/ports/*/hw_counters/*',),
@@ -206,9 +205,9 @@ CHECKS: Any = {
     'ib.port.flapping': {
         'title': 'The link does not go down again and again', 'consequence': 'stops',
         'meaning': (
-            "Link-downs of the last hour and day, by the kernel's log and what the health agent remembers; by cou"
-            'nters, which have no times, on average since the boot. A few that come with a boot or a moved cable '
-            'do not count.'
+            "Counts link-downs of the last hour and day, from the kernel's log and the health agent's memory. Cou"
+            'nters have no times, so their average since the boot is used. A few at a boot or after a moved cable'
+            ' do not count.'
         ),
         'causes': ('a loose or damaged cable, a transceiver that is about to fail, or the switch port',),
         'remedy': 'drain the host; look for link changes in `dmesg -T`; reseat, then swap cable and transceiver',
@@ -216,7 +215,7 @@ CHECKS: Any = {
     },
     'ib.port.unsteady': {
         'title': 'The link did not go down again and again in earlier days', 'consequence': 'wears',
-        'meaning': 'It is quiet now, or goes down about once a day. What was more than 30 days ago does not count.',
+        'meaning': 'The link is quiet now, or goes down about once a day. Events of more than 30 days ago do not count.',
         'causes': ('a cable or transceiver that is about to fail, or work on the cabling or the switch',),
         'remedy': 'if the cable has not been replaced since, swap it in the next maintenance; a reboot resets the counts',
         'looks_at': ('/sys/class/infiniband/*/ports/*/counters/*|/sys/class/net/*/carrier_down_count|/sys/class/net/*/carrier_changes',),
@@ -224,8 +223,8 @@ CHECKS: Any = {
     'ib.port.saturated': {
         'title': 'New errors of the port would be seen', 'consequence': 'unseen',
         'meaning': (
-            'A counter that is full cannot rise. It matters where all counters of damaged bits and packets are fu'
-            'll: a single one is shown and is no fault.'
+            'A full counter cannot rise. This matters if all counters of damaged bits and packets are full; a sin'
+            'gle full one is shown and is no fault.'
         ),
         'causes': ('many errors since the counters were last cleared, long ago or just now',),
         'remedy': 'clear with `perfquery -R` and watch whether it fills again',
@@ -234,8 +233,8 @@ CHECKS: Any = {
     'ib.port.ber': {
         'title': "The link's bit error rate is low, and mlxlink has nothing to say against it", 'consequence': 'wears',
         'meaning': (
-            'Looked at where mlxlink, which is optional, is installed. Residual errors are those that forward err'
-            "or correction left over; 15E-255 is mlxlink's word for none."
+            'Checked if mlxlink, which is optional, is installed. Residual errors are those that forward error co'
+            "rrection could not repair; 15E-255 is mlxlink's word for none."
         ),
         'causes': ('a dirty or damaged cable, or a transceiver that is about to fail',),
         'remedy': 'clean and reseat; look again with `mlxlink -d DEVICE -c`; swap cable, then transceiver', 'looks_at': ('mlxlink',),
@@ -249,8 +248,8 @@ CHECKS: Any = {
     'ib.equals.setting': {
         'title': 'No InfiniBand port has other settings that jobs wait for than the equal ports of its host', 'consequence': 'slows',
         'meaning': (
-            "All that mlxlink, mlnx_qos and a port's files tell of at least four equal ports is compared. Told he"
-            're is what nearly all have alike and a port has not, where that is known to harm jobs.'
+            "Every field that mlxlink, mlnx_qos and the port's files have for at least four equal ports is compar"
+            'ed. A port that differs from nearly all is reported here if the difference is known to harm jobs.'
         ),
         'causes': ('somebody set this port alone, or its cable ends elsewhere',),
         'remedy': 'compare `mlxlink -d DEVICE -p PORT -c -m` of the ports; set it as on the others', 'looks_at': ('mlxlink',),
@@ -258,9 +257,9 @@ CHECKS: Any = {
     'ib.equals.other': {
         'title': 'No InfiniBand port differs from the equal ports of its host in anything else that is told of them', 'consequence': 'unlike',
         'meaning': (
-            'What nearly all of at least four equal ports have alike and one has not, in the words of its source,'
-            ' but for who each is, what is measured, states of the moment and what other checks judge. In what th'
-            'ey are meant to differ, ibready_expect.differs says.'
+            'A field in which one of at least four equal ports differs from nearly all is reported in the words o'
+            'f its source. Identities, measured values, momentary states and what other checks judge are left out'
+            '. ibready_expect.differs lists fields that may differ.'
         ),
         'causes': ('somebody set this port alone, or it broke',),
         'remedy': 'compare `mlxlink -d DEVICE -p PORT -c -m` of the ports; set it as on the others', 'looks_at': ('mlxlink',),

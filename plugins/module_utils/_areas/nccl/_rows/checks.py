@@ -19,23 +19,23 @@ HOST: Any = {
     'nccl.conf.lines': {
         'title': 'NCCL reads every line of /etc/nccl.conf as it is meant', 'consequence': 'promised',
         'meaning': (
-            'NCCL knows no quotes, no blanks around =, no export, no comment behind a value, and no word where it'
-            ' wants a number, and never says so. Names are looked up in the installed library.'
+            'NCCL accepts no quotes, no blanks around =, no export, no comment after a value and no word for a nu'
+            'mber, and reports none of them. Names are looked up in the installed library.'
         ),
         'causes': ('the file was written by hand',),
         'remedy': '`ansible-playbook playbooks/converge.yml -i INVENTORY --tags nccl_conf` writes the file anew', 'looks_at': ('/etc/nccl.conf',),
     },
     'nccl.conf.doubts': {
         'title': 'Every release of NCCL on this host reads /etc/nccl.conf alike', 'consequence': 'later',
-        'meaning': 'Lines that do the right thing by luck, or that another NCCL on this host (in a Python environment, say) reads otherwise.',
+        'meaning': 'Lines that work only by luck, or that another NCCL on this host (in a Python environment, for example) reads differently.',
         'causes': ('a line rests on what one release makes of it',), 'remedy': "do what the line's next step says", 'looks_at': ('/etc/nccl.conf',),
     },
     'nccl.conf.taken': {
         'title': 'The installed NCCL took every setting of /etc/nccl.conf', 'consequence': 'promised',
         'meaning': (
-            'The library itself was loaded in a process of its own, without GPU and without rights, and asked; it'
-            's word counts, whatever is known of its release. Where others than root may write to it or to a fold'
-            'er above it, root does not have it loaded, and this is unknown.'
+            'The library itself is loaded in a separate process, without GPU and privileges, and asked. Its answe'
+            'r counts, whatever is known of its release. If users other than root may write to the library or a f'
+            'older above it, root does not load it, and this check is unknown.'
         ),
         'causes': ('a plugin (libnccl-env.so) overrides settings',), 'remedy': "compare with the library's own log: NCCL_DEBUG=INFO",
         'looks_at': ('/etc/nccl.conf', 'nccl_proof'),
@@ -50,10 +50,10 @@ HOST: Any = {
         'title': 'No setting switches off what the host has', 'consequence': 'falls_back',
         'why': "of a list that the inventory asks for, and of a user's own file, it is a warning",
         'meaning': (
-            'NCCL_IB_DISABLE=1, NCCL_NET=Socket and the like, and a GID index at which a rail has no address that'
-            ' RoCE v2 routes: in nccl.conf, and in what files and units put into the environment of every job, an'
-            "d in users' own files. What nccl_conf_variables asks for is the site's word and no failure, but for "
-            'lists of HCAs and interfaces that are not there.'
+            'NCCL_IB_DISABLE=1, NCCL_NET=Socket and the like, or a GID index at which a rail has no routable RoCE'
+            ' v2 address. Checked in nccl.conf, in files and units that set the environment of every job, and in '
+            "users' own files. A value that nccl_conf_variables asks for is no failure, except a list of HCAs or "
+            'interfaces that do not exist.'
         ),
         'causes': ('left from a search for another fault',),
         'remedy': '`ansible-playbook playbooks/converge.yml -i INVENTORY --tags nccl_conf` writes the file anew',
@@ -62,8 +62,8 @@ HOST: Any = {
     'nccl.bootstrap.address': {
         'title': 'NCCL listens for its other ranks where they can reach it', 'consequence': 'stops',
         'meaning': (
-            'Asked of the library: the address that ncclGetUniqueId gives out. It has to be on the interface with'
-            ' the way to the other nodes; without other nodes, on one that leads out of the host.'
+            "The address that the library's ncclGetUniqueId gives out. It has to be on the interface that leads t"
+            'o the other nodes; without other nodes, on one that leads out of the host.'
         ),
         'causes': ('NCCL_SOCKET_IFNAME names no interface of this host, or another one',),
         'remedy': (
@@ -75,8 +75,8 @@ HOST: Any = {
     'nccl.gdr.level': {
         'title': 'NCCL of this release would use GPUDirect RDMA on every rail', 'consequence': 'falls_back',
         'meaning': (
-            'It does so up to a certain distance between GPU and HCA: by default (without NCCL_NET_GDR_LEVEL) beh'
-            'ind PCIe switches (PXB), and farther on superchips.'
+            'NCCL uses it up to a maximum distance between GPU and HCA. The default (without NCCL_NET_GDR_LEVEL) '
+            'is behind PCIe switches (PXB), and farther on superchips.'
         ),
         'causes': (
             'NCCL_NET_GDR_LEVEL is too low', 'the rail goes by the processor: no PCIe switch joins it with a GPU',
@@ -114,8 +114,8 @@ HOST: Any = {
         'title': 'Jobs ask for SHARP where the site wants it, and nowhere else', 'consequence': 'falls_back',
         'why': 'a collective goes by the hosts instead of the switches',
         'meaning': (
-            'NCCL_COLLNET_ENABLE in nccl.conf and in what files and units put into the environment of every job; '
-            'without it NCCL never tries. Judged where the inventory says so (expect.sharp).'
+            'NCCL_COLLNET_ENABLE in nccl.conf, and in files and units that set the environment of every job. With'
+            'out it NCCL never uses SHARP. Judged if the inventory says so (expect.sharp).'
         ),
         'causes': ('NCCL_COLLNET_ENABLE is not set', 'a file or unit that goes before nccl.conf sets it otherwise'),
         'remedy': "nccl_conf_variables: {NCCL_COLLNET_ENABLE: '1'}, and role nccl; see docs/sharp.md",
@@ -124,10 +124,10 @@ HOST: Any = {
     'nccl.spectrum.routing': {
         'title': 'Jobs send as adaptive routing needs it, where the site has Spectrum-X', 'consequence': 'slows',
         'meaning': (
-            'NCCL sends large messages so that switches may route them adaptively only with NCCL_IB_ADAPTIVE_ROUT'
-            'ING=1: by itself it does so on InfiniBand and not on RoCE. Looked for in nccl.conf and in what files'
-            ' and units put into the environment of every job. Judged where the inventory names the release (expe'
-            'ct.spectrum_x).'
+            'Only with NCCL_IB_ADAPTIVE_ROUTING=1 does NCCL send large messages over RoCE in a form that switches'
+            ' may route adaptively; on InfiniBand it does so by default. Checked in nccl.conf and in files and un'
+            'its that set the environment of every job. Judged if the inventory names the release (expect.spectru'
+            'm_x).'
         ),
         'causes': ('NCCL_IB_ADAPTIVE_ROUTING is not set', 'a file or unit that goes before nccl.conf sets it to 0'),
         'remedy': "nccl_conf_variables: {NCCL_IB_ADAPTIVE_ROUTING: '1'}, and role nccl; see docs/spectrum-x.md",
@@ -137,7 +137,7 @@ HOST: Any = {
 LOG: Any = {
     'nccl.log.errors': {
         'title': 'NCCL reported no failure, and every communicator came up', 'consequence': 'stops',
-        'meaning': 'The first failure that did not merely follow another is told, with what it means. A flush (status 5) is never the cause.',
+        'meaning': 'The first failure that did not merely follow another is reported, with its meaning. A flush (status 5) is never the cause.',
         'causes': ("see the failure's own cause; docs/nccl-logs.md", "only flushes are in this log: the first failure is in another rank's"),
         'remedy': "do what the failure's remedy says; get the logs of all ranks with NCCL_DEBUG=INFO", 'looks_at': ('nccl_log',),
     },
@@ -162,9 +162,9 @@ LOG: Any = {
         'title': 'A job that is meant to use SHARP used it', 'consequence': 'falls_back',
         'why': 'a collective goes by the hosts instead of the switches',
         'meaning': (
-            'Judged where the job asks for it (NCCL_COLLNET_ENABLE) or the inventory does (expect.sharp). `/SHARP'
-            '` in the list of devices and a number of collnet channels prove nothing: only a channel `via COLLNET'
-            '/` does. Where NCCL goes on without, the line that says so is named.'
+            'Judged if the job asks for SHARP (NCCL_COLLNET_ENABLE) or the inventory does (expect.sharp). `/SHARP'
+            '` in the list of devices and a number of collnet channels prove nothing; only a channel `via COLLNET'
+            '/` does. If NCCL continues without SHARP, the log line that says so is shown.'
         ),
         'causes': (
             'no aggregation manager that the hosts reach, or all trees of the switches are taken',
@@ -203,8 +203,8 @@ LOG: Any = {
     'nccl.log.alike': {
         'title': 'All hosts of a job have the same plugin, HCAs, interface and settings', 'consequence': 'unlike',
         'meaning': (
-            "Each host's lines are held against the others': network plugin, HCAs, interface, the driver's CUDA a"
-            'nd every variable of NCCL. Network and release have checks of their own.'
+            'The log lines of each host are compared with those of the others: network plugin, HCAs, interface, t'
+            "he driver's CUDA and every variable of NCCL. Network and release have checks of their own."
         ),
         'causes': ('one host has another environment, image or cabling',),
         'remedy': 'make the odd host like the others: its environment, /etc/nccl.conf, image and ports', 'looks_at': ('nccl_log',),

@@ -114,8 +114,8 @@ CHECKS: Any = {
         'meaning': 'GPU memory is shared between the hosts of a rack only while nvidia-imex runs on each.',
         'causes': ('the service was not started, or did not find its configuration',),
         'remedy': (
-            "site.yml (nvidia_driver_imex) starts it where the domain's hosts are known; else read /var/log/nvidi"
-            'a-imex.log; where a scheduler starts it for each job: nvidia_driver_imex: job'
+            "site.yml (nvidia_driver_imex) starts it if the domain's hosts are known; otherwise read /var/log/nvi"
+            'dia-imex.log; if a scheduler starts it for each job, set nvidia_driver_imex: job'
         ),
         'looks_at': ('systemctl_show',),
     },
@@ -182,8 +182,8 @@ CHECKS: Any = {
     'nvlink.errors.many': {
         'title': 'No NVLink resends or retrains now', 'consequence': 'slows',
         'meaning': (
-            'What came between two looks counts: any replay or recovery, 100 CRC errors in a second. What stands '
-            'still is history, which a pass shows; an idle link shows nothing new.'
+            'What is new between two looks counts: any replay or recovery, 100 CRC errors in a second. Counts tha'
+            't stand still are history, which a pass shows; an idle link shows nothing new.'
         ),
         'causes': ('the link is damaged: GPU, baseboard or bridge',),
         'remedy': 'note the link, reset the GPU (`nvidia-smi -r -i GPU`), run a job, look again; if it errs again, RMA',

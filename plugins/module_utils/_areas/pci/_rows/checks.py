@@ -9,8 +9,8 @@ CHECKS: Any = {
     'pci.device.answers': {
         'title': 'Every GPU, HCA and NVSwitch answers on the bus', 'consequence': 'stops',
         'meaning': (
-            'A function that fell off the bus is still listed, but all that is read from it is ones. One that was'
-            ' reset under its driver answers, but with bus mastering or memory decode off.'
+            'A function that fell off the bus is still listed, but every value read from it is all ones. A functi'
+            'on that was reset under its driver answers, but its bus mastering or memory decode is off.'
         ),
         'causes': ('the device lost power or its link (fell off the bus)', 'the device is in the middle of a reset'),
         'remedy': 'look for XID 79 and `pcieport` in dmesg; power cycle the host; if it comes again, reseat the device',
@@ -102,8 +102,8 @@ CHECKS: Any = {
     'pci.link.speed': {
         'title': 'Every link on the way to GPUs and HCAs runs at the speed that both of its ends can', 'consequence': 'slows',
         'meaning': (
-            'A link trains at a lower generation when its signal is bad. Idle GPUs do so on purpose, but all of o'
-            'ne kind alike: one that is lower than its equals in the same state is a finding.'
+            'A link trains at a lower generation when its signal is bad. Idle GPUs do so on purpose, but all GPUs'
+            ' of one kind do it alike. A GPU that is lower than its equals in the same state is a finding.'
         ),
         'causes': ('the signal is bad: riser, cable or retimer', 'the firmware limits the slot to an older generation'),
         'remedy': 'look at `lspci -vv -s ADDRESS` (LnkSta, LnkCtl2); check the BIOS; reseat riser and cable',
@@ -116,9 +116,9 @@ CHECKS: Any = {
         'title': 'Slot and switch give every GPU the link that it can have', 'consequence': 'costs',
         'why': 'nothing is broken, and some boards have no better slot',
         'meaning': (
-            'A port that is capped below what the GPU can do agrees with it on a slow link, so nothing is downtra'
-            'ined; the same goes for the uplink of a switch above it. The slots of cards are held against those o'
-            'f equal cards, for slots come in many kinds.'
+            'If a slot is limited to less than the GPU can do, both agree on a slow link and nothing counts as do'
+            'wntrained; the same is true of the uplink of a switch above it. Slots of cards are compared with tho'
+            'se of equal cards, because there are many kinds of slots.'
         ),
         'causes': (
             'the firmware limits this port to an older generation or fewer lanes',
@@ -145,9 +145,9 @@ CHECKS: Any = {
     'pci.hca.numa': {
         'title': 'Every rail has a GPU on its own socket, and is on the NUMA node of the GPU beside it', 'consequence': 'costs',
         'meaning': (
-            'What a GPU sends through an HCA of another socket crosses the link between processors. Rail and GPU '
-            'below one root port are on one socket, whatever they say: a node that is told wrongly has buffers an'
-            'd threads placed on the other one.'
+            'Data that a GPU sends through an HCA of another socket crosses the link between processors. A rail a'
+            'nd a GPU below one root port are on one socket, whatever they report; if the node number is wrong, b'
+            'uffers and threads are placed on the other socket.'
         ),
         'causes': ('the HCA is in a slot of the wrong socket', 'the firmware tells the NUMA nodes of its slots wrongly'),
         'remedy': 'move the HCA beside the GPU that it serves; compare `nvidia-smi topo -m`',
@@ -159,9 +159,9 @@ CHECKS: Any = {
     'pci.gpu.rail': {
         'title': 'Every GPU has as many rails behind its PCIe switch as its equals have', 'consequence': 'slows',
         'meaning': (
-            'NCCL sends by the rail that is nearest to a GPU. Where two rails hang beside one GPU and none beside'
-            " another, two GPUs share one way out, or what they send crosses the processor. The board's order is "
-            'told by its own GPUs: what most have.'
+            'NCCL sends through the rail nearest to a GPU. If two rails are beside one GPU and none beside anothe'
+            "r, two GPUs share one rail, or their data crosses the processor. The board's order is taken from wha"
+            't most of its own GPUs have.'
         ),
         'causes': (
             'a cable between a slot and its PCIe switch (MCIO) is in another socket, or an HCA in another slot',
@@ -194,7 +194,7 @@ CHECKS: Any = {
     },
     'pci.gpu.bar_size': {
         'title': 'The GPU shows all of its memory on the bus', 'consequence': 'costs', 'why': 'small buffers still fit',
-        'meaning': 'What does not show cannot be reached by HCAs (GPUDirect RDMA) or mapped by gdrcopy.',
+        'meaning': 'HCAs (GPUDirect RDMA) cannot reach memory outside the BAR, and gdrcopy cannot map it.',
         'causes': ('the firmware shrank the BAR (Resizable BAR is off, the MMIO window is small)', 'the GPU is in a display mode'),
         'remedy': 'switch on Resizable BAR and enlarge the MMIO window in the BIOS',
         'looks_at': (
@@ -232,8 +232,8 @@ CHECKS: Any = {
         'title': 'All bridges above a GPU or HCA use its payload size, and equal ones in equal places use one', 'consequence': 'hint',
         'why': 'a payload that is too large shows as errors, which pci.aer.* count',
         'meaning': (
-            'Packets that are larger than the next function takes are errors, not slow; smaller ones than those o'
-            'f equal functions carry less.'
+            'Packets larger than the next function accepts are errors, not just slow; packets smaller than those '
+            'of equal functions carry less.'
         ),
         'causes': ('a device was plugged in or reset after the firmware had set the sizes', 'the kernel was started with pci=pcie_bus_perf'),
         'remedy': 'boot anew; start the kernel with pci=pcie_bus_safe; look at `lspci -vv` (MaxPayload)',
@@ -245,8 +245,8 @@ CHECKS: Any = {
     'pci.bridge.acs': {
         'title': 'PCIe switches hand over directly between GPUs and HCAs (no ACS)', 'consequence': 'slows',
         'meaning': (
-            'With Access Control Services on, what a GPU and an HCA below one switch have for each other goes up '
-            'to the processor and back: GPUDirect RDMA at a fraction of its rate.'
+            'With Access Control Services on, traffic between a GPU and an HCA below one switch goes up to the pr'
+            'ocessor and back, so GPUDirect RDMA runs at a fraction of its rate.'
         ),
         'causes': ('the BIOS or the kernel (IOMMU on) switched on ACS', 'nobody cleared it after this boot (it does not last)'),
         'remedy': 'setpci -s ADDRESS ECAP_ACS+6.w=0000 after every boot, or switch ACS off in the BIOS',

@@ -16,9 +16,8 @@ CHECKS: Any = {
     'roce.rail.kind': {
         'title': 'The rail is an HCA that speaks RoCE, or the soft RoCE that was asked for', 'consequence': 'falls_back',
         'meaning': (
-            'Software RDMA (rxe, siw) looks like an HCA and moves a hundredth of what one does; iWARP and others '
-            'are no RoCE. Where the site asks for soft RoCE (rdma_soft_roce), it has to sit on the interface that'
-            ' is named.'
+            'Software RDMA (rxe, siw) looks like an HCA but has a hundredth of its speed; iWARP and others are no'
+            't RoCE. If the site asks for soft RoCE (rdma_soft_roce), it has to be on the named interface.'
         ),
         'causes': ('software RDMA was set up on an interface', 'the HCA is of a kind that is not known here'),
         'remedy': 'look at `rdma link` and `ls -l /sys/class/infiniband/*/device/driver`; remove software devices with `rdma link delete NAME`',
@@ -69,10 +68,10 @@ CHECKS: Any = {
     'roce.port.loss': {
         'title': 'The rail loses no packets and no connections', 'consequence': 'slows',
         'meaning': (
-            'RoCE sends a whole window again for a packet that is lost, so that few of them slow a job by half. C'
-            'ounters of the driver (hw_counters) and, where ethtool is installed, of the interface are read twice'
-            ': what stands still is history. Adaptive routing without an HCA that puts packets in order again sho'
-            'ws as out_of_sequence, too.'
+            'RoCE resends a whole window for each lost packet, so a few lost packets can halve the speed of a job'
+            '. Counters of the driver (hw_counters) and, if ethtool is installed, of the interface are read twice'
+            ': counts that stand still are history. Adaptive routing with an HCA that does not reorder packets al'
+            'so shows as out_of_sequence.'
         ),
         'causes': ("flow control is off somewhere on the way, or a switch's buffers are too small", 'a cable or transceiver on the way is bad'),
         'remedy': 'fix roce.qos.* and ib.port.* first; then look at drops and PFC of every switch port on the way',
@@ -82,9 +81,9 @@ CHECKS: Any = {
         'title': 'The rail is not held back by congestion', 'consequence': 'hint',
         'why': 'slowing senders is what a lossless network is for, mostly for others',
         'meaning': (
-            'CNPs, ECN marks and pauses are how a lossless network slows senders, and some of them under load are'
-            ' as they should be. So many that flows are held back or that the port stands paused for a tenth of t'
-            'he time slow every job.'
+            'A lossless network slows senders with CNPs, ECN marks and pauses, and some of them are normal under '
+            'load. If there are so many that flows are held back, or that the port is paused for a tenth of the t'
+            'ime, every job is slow.'
         ),
         'causes': (
             'more traffic goes to one place than its link takes: routing, or jobs that share links',
@@ -106,8 +105,8 @@ CHECKS: Any = {
     'roce.gid.index': {
         'title': 'The expected GID index holds a RoCE v2 address', 'consequence': 'stops',
         'meaning': (
-            'Jobs that name an index (NCCL_IB_GID_INDEX) use whatever is there: a link-local or RoCE v1 entry rea'
-            'ches nobody, or takes another way through the switches.'
+            'Jobs that name an index (NCCL_IB_GID_INDEX) use whatever entry is there. A link-local entry reaches '
+            'no other host; a RoCE v1 entry reaches none either, or takes another way through the switches.'
         ),
         'causes': ('an address was added or removed, which moved the others',),
         'remedy': (
@@ -144,8 +143,8 @@ CHECKS: Any = {
     'roce.qos.tos': {
         'title': 'RoCE traffic is marked with the expected ToS', 'consequence': 'slows', 'why': 'packets are dropped under load and sent again',
         'meaning': (
-            "Switches sort by this mark. The driver's traffic class is above everything, NCCL_IB_TC of nccl.conf "
-            "is what NCCL sets; RDMA CM's default does not reach NCCL."
+            "Switches sort packets by this mark. The driver's traffic class overrides everything; NCCL_IB_TC in n"
+            "ccl.conf is NCCL's own mark; RDMA CM's default does not affect NCCL."
         ),
         'causes': ('another traffic class was set, or none after a reboot',),
         'remedy': '`echo N > /sys/class/infiniband/DEVICE/tc/1/traffic_class` at every boot (role roce: roce_tos), or NCCL_IB_TC=N in /etc/nccl.conf',
@@ -164,7 +163,7 @@ CHECKS: Any = {
     'roce.qos.ecn': {
         'title': 'Congestion control (ECN) is on in the priority of RoCE', 'consequence': 'costs',
         'why': 'flow control still keeps packets from being lost',
-        'meaning': 'Without it only flow control keeps packets from being lost, and pauses spread through the fabric.',
+        'meaning': 'Without it only flow control prevents packet loss, and pauses spread through the fabric.',
         'causes': ('ECN was switched off for this priority',), 'remedy': '`echo 1 > /sys/class/net/IF/ecn/roce_np/enable/3` and the same for roce_rp',
         'looks_at': (
             '/sys/class/infiniband/*/ports', '/sys/class/infiniband/*/ports/*/link_layer', '/sys/class/net/*/ecn/roce_np/enable/*',
@@ -175,8 +174,8 @@ CHECKS: Any = {
         'title': 'The rail pauses the priorities that its switch advertises', 'consequence': 'hint',
         'why': 'what a switch advertises need not be what it does',
         'meaning': (
-            'Where lldpd listens on the host, and the switch sends DCBX, it tells for which priorities its port h'
-            "as flow control. It is the switch's word; roce.switch.pfc goes by its configuration."
+            'If lldpd listens on the host and the switch sends DCBX, it tells for which priorities its port has f'
+            'low control. This is only what the switch announces; roce.switch.pfc uses its configuration.'
         ),
         'causes': ("the host's flow control, or that of the switch port, was set for other priorities",),
         'remedy': 'compare `lldpctl` and `mlnx_qos -i IF` with the switch port; agree on the priorities of roce_pfc on both',
@@ -200,9 +199,9 @@ CHECKS: Any = {
     'roce.spectrum.hca': {
         'title': "The rail is an HCA that the site's release of Spectrum-X has a profile for", 'consequence': 'promised',
         'meaning': (
-            'Adaptive routing of RoCE needs an HCA that puts packets in order again, and the congestion control a'
-            ' processor in it. A BlueField-3 is refused where its board calls itself a DPU. Judged where the inve'
-            "ntory names the site's release of Spectrum-X (expect.spectrum_x)."
+            'Adaptive routing of RoCE needs an HCA that reorders packets, and the congestion control needs a proc'
+            'essor in the HCA. A BlueField-3 is refused if its board calls itself a DPU. Judged if the inventory '
+            "names the site's release of Spectrum-X (expect.spectrum_x)."
         ),
         'causes': ('an HCA of another model was built in', 'the inventory names another release than the site has'),
         'remedy': "compare the part with NVIDIA's list for the release; correct expect.spectrum_x where it names another",
@@ -211,9 +210,9 @@ CHECKS: Any = {
     'roce.spectrum.firmware': {
         'title': "The HCA's firmware is configured as the site's release of Spectrum-X has it", 'consequence': 'slows',
         'meaning': (
-            'Adaptive routing and a congestion control that can be exchanged are off in an HCA as it is sold. Wha'
-            't is configured counts from the next reset of the firmware on. Judged where the inventory names the '
-            "site's release of Spectrum-X (expect.spectrum_x)."
+            'An HCA is sold with adaptive routing and programmable congestion control switched off. A changed set'
+            "ting takes effect at the next reset of the firmware. Judged if the inventory names the site's releas"
+            'e of Spectrum-X (expect.spectrum_x).'
         ),
         'causes': (
             'nobody has configured this HCA, or its configuration was set back with an update or a swap',
@@ -229,9 +228,9 @@ CHECKS: Any = {
     'roce.spectrum.routing': {
         'title': 'The HCA sends RoCE so that switches may route it adaptively', 'consequence': 'slows',
         'meaning': (
-            'The register ROCE_ACCL: adaptive routing for all, retransmission and window that bear packets out of'
-            " order. Every boot forgets it. Judged where the inventory names the site's release of Spectrum-X (ex"
-            'pect.spectrum_x).'
+            'The register ROCE_ACCL has adaptive routing for all traffic, and a retransmission and window that ac'
+            "cept packets out of order. It is lost at every boot. Judged if the inventory names the site's releas"
+            'e of Spectrum-X (expect.spectrum_x).'
         ),
         'causes': ('what sets it at boot did not run, or ran before the HCA was there',),
         'remedy': '`mstreg -d ADDRESS --reg_name ROCE_ACCL --get`, and look at the unit or operator that sets it at boot; nothing here writes it',
@@ -240,9 +239,9 @@ CHECKS: Any = {
     'roce.spectrum.congestion': {
         'title': "Spectrum-X's congestion control runs for every rail", 'consequence': 'slows',
         'meaning': (
-            'doca_spcx_cc puts the algorithm into the HCA, and serves it as long as it runs: one process for each'
-            " RDMA device. Without it senders are slowed by the firmware's own way or not at all. Judged where th"
-            "e inventory names the site's release of Spectrum-X (expect.spectrum_x)."
+            'doca_spcx_cc loads the algorithm into the HCA and serves it while it runs, with one process for each'
+            " RDMA device. Without it the firmware's own algorithm slows senders, or nothing does. Judged if the "
+            "inventory names the site's release of Spectrum-X (expect.spectrum_x)."
         ),
         'causes': ('it was not started, or has ended', 'it was started twice: by a unit and by an operator'),
         'remedy': (
@@ -254,8 +253,8 @@ CHECKS: Any = {
     'roce.equals.setting': {
         'title': 'No RoCE port has other settings that jobs wait for than the equal ports of its host', 'consequence': 'slows',
         'meaning': (
-            "All that mlxlink, mlnx_qos and a port's files tell of at least four equal ports is compared. Told he"
-            're is what nearly all have alike and a port has not, where that is known to harm jobs.'
+            "Every field that mlxlink, mlnx_qos and the port's files have for at least four equal ports is compar"
+            'ed. A port that differs from nearly all is reported here if the difference is known to harm jobs.'
         ),
         'causes': ('somebody set this port alone, or its cable ends elsewhere',),
         'remedy': 'compare `mlnx_qos -i INTERFACE` of the ports; set it as on the others', 'looks_at': ('mlnx_qos|mlxlink',),
@@ -263,9 +262,9 @@ CHECKS: Any = {
     'roce.equals.other': {
         'title': 'No RoCE port differs from the equal ports of its host in anything else that is told of them', 'consequence': 'unlike',
         'meaning': (
-            'What nearly all of at least four equal ports have alike and one has not, in the words of its source,'
-            ' but for who each is, what is measured, states of the moment and what other checks judge. In what th'
-            'ey are meant to differ, ibready_expect.differs says.'
+            'A field in which one of at least four equal ports differs from nearly all is reported in the words o'
+            'f its source. Identities, measured values, momentary states and what other checks judge are left out'
+            '. ibready_expect.differs lists fields that may differ.'
         ),
         'causes': ('somebody set this port alone, or it broke',), 'remedy': 'compare `mlnx_qos -i INTERFACE` of the ports; set it as on the others',
         'looks_at': ('mlnx_qos|mlxlink',),

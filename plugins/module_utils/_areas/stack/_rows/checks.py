@@ -9,8 +9,8 @@ CHECKS: Any = {
     'stack.rdma.version': {
         'title': 'It is known which RDMA stack the host has', 'consequence': 'unseen',
         'meaning': (
-            "Told by ofed_info, else by the packages, else by the loaded modules. The distribution's own (inbox) "
-            'stack is one of the stacks that are supported.'
+            'Taken from ofed_info, otherwise from the packages, otherwise from the loaded modules. The distributi'
+            "on's own (inbox) stack is one of the supported stacks."
         ),
         'causes': ('no RDMA packages are installed', 'ofed_info and the package database cannot be read'),
         'remedy': 'run playbooks/converge.yml (role ibready.cluster.rdma), then `ofed_info -s` or `dpkg -l rdma-core` by hand',
@@ -32,8 +32,8 @@ CHECKS: Any = {
     'stack.rdma.loaded': {
         'title': 'The loaded HCA driver is the one of the installed stack', 'consequence': 'falls_back',
         'meaning': (
-            "After an upgrade of the kernel or of the stack the old or the kernel's own mlx5_core may be in memor"
-            "y, without peer memory and other functions of the vendor's."
+            "After an upgrade of the kernel or the stack, the old mlx5_core or the kernel's own may still be load"
+            "ed, without peer memory and other functions of the vendor's."
         ),
         'causes': (
             "the modules were not built for the running kernel, so the kernel's own was loaded",
@@ -49,8 +49,8 @@ CHECKS: Any = {
         'title': 'libibverbs fits the kernel modules', 'consequence': 'hint',
         'why': 'that it is of no use at all is stack.rdma.verbs; containers bring their own',
         'meaning': (
-            "Programs on the host speak to the modules through libibverbs. Another stack's or release's works in "
-            'part only; containers bring their own.'
+            'Programs on the host use the modules through libibverbs. A libibverbs of another stack or release wo'
+            'rks only in part; containers bring their own.'
         ),
         'causes': ('only one half of the stack was installed or upgraded',),
         'remedy': 'install the planned stack whole, from one source; compare `dpkg -l libibverbs1` (`rpm -q libibverbs`) with `ofed_info -s`',
@@ -59,10 +59,10 @@ CHECKS: Any = {
     'stack.rdma.verbs': {
         'title': 'Programs of the host find libibverbs, its provider for every RDMA device, and librdmacm', 'consequence': 'falls_back',
         'meaning': (
-            'libibverbs opens a device by a provider (libmlx5-rdmav34.so) that a file of /etc/libibverbs.d names.'
-            ' Without either it passes the device by, and NCCL goes over TCP without an error. librdmacm is asked'
-            " for where a vendor's stack or its package is installed. A Kubernetes node without any user space of"
-            ' RDMA is left out: its containers bring their own.'
+            'libibverbs opens a device with a provider (libmlx5-rdmav34.so) that a file in /etc/libibverbs.d name'
+            's. If either is missing, it ignores the device, and NCCL uses TCP without an error. librdmacm is che'
+            "cked if a vendor's stack or its package is installed. A Kubernetes node without any RDMA user space "
+            'is left out, because its containers bring their own.'
         ),
         'causes': (
             'the package was removed, or another one took its place', 'somebody moved the provider or its file in /etc/libibverbs.d away',
@@ -73,7 +73,7 @@ CHECKS: Any = {
     },
     'stack.kmod.built': {
         'title': "Vendors' kernel modules are there for the running kernel", 'consequence': 'stops',
-        'meaning': "A new kernel starts without modules that nobody built for it: no GPUs, or HCAs on the kernel's own driver.",
+        'meaning': "If no modules were built for the kernel, it starts without them: no GPUs, or HCAs on the kernel's own driver.",
         'causes': ('the kernel was upgraded and its headers were not, so DKMS could not build', 'the build failed: see make.log below /var/lib/dkms'),
         'remedy': (
             'install the headers of the running kernel, run `dkms autoinstall -k $(uname -r)`, read /var/lib/dkms'
@@ -84,8 +84,8 @@ CHECKS: Any = {
     'stack.kmod.next': {
         'title': 'The kernel that boots next has the modules that the host runs with', 'consequence': 'later',
         'meaning': (
-            'Where a newer kernel waits for the next boot, what DKMS has not built for it and what comes as a pac'
-            'kage for one kernel only is missing after it: no GPUs, no RDMA, no storage.'
+            'If a newer kernel waits for the next boot, modules that DKMS has not built for it, and packages made'
+            ' for one kernel only, will be missing: no GPUs, no RDMA, no storage.'
         ),
         'causes': (
             'the kernel was upgraded and its headers were not, so DKMS could not build',
@@ -101,9 +101,9 @@ CHECKS: Any = {
         'title': 'Every package of the stack is installed to the end, with what it needs', 'consequence': 'stops',
         'why': 'mostly a kernel module that was never built',
         'meaning': (
-            'dpkg keeps what it could not configure half installed, mostly because a kernel module could not be b'
-            'uilt. The package manager is asked as well whether installed packages lack others (`apt-get check`, '
-            'rpm of what ibready brought): apt installs nothing before that is mended.'
+            'dpkg keeps a package that it could not configure half installed, mostly because a kernel module coul'
+            'd not be built. The package manager is also asked whether installed packages lack others (`apt-get c'
+            'heck`; on rpm systems, for what ibready brought); apt installs nothing until that is repaired.'
         ),
         'causes': ("a package's installation failed, mostly while DKMS built its modules", 'a package that others need was removed by force'),
         'remedy': 'run `dpkg --audit`, then `dpkg --configure -a` and read what it says', 'looks_at': ('/var/lib/dpkg/status|rpm_qa',),
@@ -122,9 +122,9 @@ CHECKS: Any = {
     'stack.files.ours': {
         'title': "What ibready wrote are files of the host's own", 'consequence': 'promised',
         'meaning': (
-            'A link to nowhere, a folder or a mount in the place of a file of ours leaves the host without its se'
-            'ttings, and whoever reads the file says nothing: NCCL starts without /etc/nccl.conf. Looked at are t'
-            'he files that have ibready in their names, and nccl.conf where site.yml was here.'
+            'If a broken link, a folder or a mount replaces a file of ibready, the host lacks those settings, and'
+            ' the program that reads the file reports nothing: NCCL starts without /etc/nccl.conf. Checked are th'
+            'e files with ibready in their names, and nccl.conf if site.yml ran here.'
         ),
         'causes': ('somebody put a link, a folder or a mount in its place', 'an image or another tool of configuration brought it'),
         'remedy': 'see what lies there (`ls -ld`, `findmnt`), take it away or unmount it, then run site.yml, which writes it',
@@ -133,16 +133,17 @@ CHECKS: Any = {
     'stack.linker.driver': {
         'title': 'The linker takes the libraries of the loaded driver', 'consequence': 'stops',
         'meaning': (
-            "libcuda.so.1 and its kind have to be of the driver's own release, or newer by forward compatibility."
-            " Asked is the linker's own list: of two libraries of one name every program gets the first."
+            "libcuda.so.1 and related libraries have to be of the driver's own release, or newer with forward com"
+            "patibility. The linker's own list is checked: of two libraries with one name, every program gets the"
+            ' first.'
         ),
         'causes': (
             'a file of /etc/ld.so.conf.d leads to an old compatibility package (cuda-compat)',
             'libraries of another driver release were left, or unpacked by hand',
         ),
         'remedy': (
-            "`ldconfig -p` shows the first of each name; remove the other release's package or file, or take its "
-            "folder out of /etc/ld.so.conf.d where it is none of the system's own; then run `ldconfig`"
+            "`ldconfig -p` shows the first of each name; remove the other release's package or file, or remove it"
+            "s folder from /etc/ld.so.conf.d if it is not one of the system's own; then run `ldconfig`"
         ),
         'looks_at': ('ldconfig', '/proc/driver/nvidia/version'),
     },
@@ -159,9 +160,9 @@ CHECKS: Any = {
     'stack.packages.held': {
         'title': 'What ibready holds at its version is still held', 'consequence': 'later',
         'meaning': (
-            'Compared with what site.yml noted when it installed the stack. A package that is not held any more g'
-            'oes to another version with the next upgrade, and takes the match of driver, fabric manager and RDMA'
-            ' stack with it.'
+            'Compared with what site.yml noted when it installed the stack. A package that is no longer held may '
+            'change its version at the next upgrade, and then driver, fabric manager and RDMA stack no longer mat'
+            'ch.'
         ),
         'causes': ('somebody released the packages (apt-mark unhold, dnf versionlock delete)', "dnf's list of locks was replaced"),
         'remedy': 'run site.yml, which holds them again; `apt-mark showhold`, `dnf versionlock list`',
@@ -170,9 +171,8 @@ CHECKS: Any = {
     'stack.packages.repositories': {
         'title': "The vendors' repositories that ibready wrote are whole, with their keys", 'consequence': 'later',
         'meaning': (
-            'apt refuses every installation while one file in sources.list.d is damaged. Looked at are the files '
-            'that site.yml wrote: that each still names an address and the key that must have signed it, and that'
-            ' the key is there.'
+            'apt refuses every installation while one file in sources.list.d is damaged. The files that site.yml '
+            'wrote are checked: each still names an address and the signing key, and the key is there.'
         ),
         'causes': ('the file was edited by hand, or cut by a full disk', 'the key was removed'),
         'remedy': 'run site.yml, which writes them again; `apt-get update`, `dnf repolist -v`',
@@ -198,8 +198,8 @@ CHECKS: Any = {
     'stack.gpudirect.nccl': {
         'title': "The host's NCCL sees the way to GPU memory that there is", 'consequence': 'some_jobs', 'why': "those that use the host's NCCL",
         'meaning': (
-            'NCCL looks for files that differ from release to release, and copies through host memory without a w'
-            'ord where it finds none. Jobs that bring their own NCCL are not judged.'
+            'The files that NCCL looks for differ between releases. If it finds none, it copies through host memo'
+            'ry without any message. Jobs with their own NCCL are not judged.'
         ),
         'causes': ('NCCL is older than the way that this host offers',),
         'remedy': 'install the planned NCCL; NCCL_DEBUG=INFO shows GDRDMA behind NET/IB where it is used',
@@ -215,8 +215,8 @@ CHECKS: Any = {
     'stack.lock.matrix': {
         'title': "The lock was made with today's compatibility matrix", 'consequence': 'later',
         'meaning': (
-            "What goes together is written in matrix/ and in the site's own files. A lock that was made with anot"
-            'her matrix may keep to a stack that is known to be bad by now.'
+            "matrix/ and the site's own files say which versions go together. A lock that was made with another m"
+            'atrix may contain a stack that is now known to be bad.'
         ),
         'causes': ("ibready or the site's matrix files were updated", "the lock is another checkout's"),
         'remedy': 'see what would change with `ansible-playbook playbooks/plan.yml -e stack_relock=true --check`, and move the lock when it suits',
@@ -224,8 +224,8 @@ CHECKS: Any = {
     'stack.mpi.pml': {
         'title': 'Open MPI on the host sends through UCX', 'consequence': 'some_jobs',
         'meaning': (
-            "Between nodes Open MPI takes UCX for RDMA, and TCP where UCX is left out. Debian's and Ubuntu's pack"
-            'ages leave it out by a line of their own (`pml = ^ucx`).'
+            "Between nodes Open MPI uses UCX for RDMA, and TCP if UCX is excluded. Debian's and Ubuntu's packages"
+            ' exclude it with a line of their own (`pml = ^ucx`).'
         ),
         'causes': ("the distribution's openmpi-mca-params.conf leaves UCX out", 'this Open MPI was built without UCX'),
         'remedy': (
@@ -247,9 +247,9 @@ CHECKS: Any = {
     'stack.mpi.ucx_conf': {
         'title': "UCX's own file keeps no job from RDMA", 'consequence': 'some_jobs',
         'meaning': (
-            '/etc/ucx/ucx.conf counts for every job of the host that does not say otherwise. UCX_TLS without rc, '
-            'ud or dc, and UCX_NET_DEVICES without an RDMA device, leave TCP, or nothing that Open MPI takes UCX '
-            'for.'
+            '/etc/ucx/ucx.conf applies to every job of the host that sets nothing else. With UCX_TLS without rc, '
+            'ud or dc, or UCX_NET_DEVICES without an RDMA device, only TCP remains, or nothing for which Open MPI'
+            ' uses UCX.'
         ),
         'causes': ('somebody tried something out there, and left it', 'the file names devices of another host'),
         'remedy': "take the line out of /etc/ucx/ucx.conf; `ucx_info -c | grep -E 'TLS|NET_DEVICES'` shows what jobs get", 'looks_at': ('ucx_info',),
@@ -273,12 +273,12 @@ CHECKS: Any = {
     'stack.beegfs.log': {
         'title': 'The BeeGFS client logs no failure of its connections or of its mount', 'consequence': 'some_jobs',
         'meaning': (
-            "In the kernel's log, where BeeGFS 8 and a client of BeeGFS 7 with logType = syslog write all, and in"
-            ' /var/log/beegfs-client.log, where beegfs-helperd of BeeGFS 7 writes: servers that were not reached,'
-            ' RDMA that failed and what was taken instead, buffers that an HCA has no room for, a secret, an inte'
-            'rfaces file or a setting that does not fit, releases that do not understand each other. What a later'
-            ' line ended does not count, nor what the connections of now show to be over. A finding a cause. Wher'
-            'e no BeeGFS is mounted, only what keeps it from being mounted counts.'
+            "BeeGFS 8, and a client of BeeGFS 7 with logType = syslog, write to the kernel's log; beegfs-helperd "
+            'of BeeGFS 7 writes to /var/log/beegfs-client.log. Reported are unreachable servers, failed RDMA and '
+            'its replacement, buffers that do not fit into an HCA, a wrong secret, interfaces file or setting, an'
+            'd releases that do not match. Problems that a later line or the current connections show to be over '
+            'do not count. There is one finding for each cause. If no BeeGFS is mounted, only what prevents the m'
+            'ount counts.'
         ),
         'causes': (
             "the finding names it: BeeGFS' own words, what they mean and the next step",
@@ -294,9 +294,9 @@ CHECKS: Any = {
         'title': "Jobs' data goes by the way that the site wants (GPUDirect Storage)", 'consequence': 'promised',
         'why': 'it is judged where the site says by which way jobs are to read',
         'meaning': (
-            'gdscheck tells for each file system whether cuFile reaches it by nvidia-fs, by PCI P2PDMA, by RDMA i'
-            'n user space or in compatibility mode only: through host memory, at a fraction of the speed, and eve'
-            'ry call succeeds. Judged where `ibready_expect` has gds or gds_mounts.'
+            'gdscheck shows how cuFile reaches each file system: with nvidia-fs, PCI P2PDMA, user-space RDMA, or '
+            'only in compatibility mode, which copies through host memory at a fraction of the speed although eve'
+            'ry call succeeds. Judged if `ibready_expect` has gds or gds_mounts.'
         ),
         'causes': (
             "the storage's kernel module is the distribution's, without NVIDIA's changes for nvidia-fs",
@@ -314,8 +314,8 @@ CHECKS: Any = {
         'title': 'nvidia_fs is loaded, of the release that is installed', 'consequence': 'some_jobs',
         'why': 'those that read by it; stack.gds.mode says so where the site counts on it',
         'meaning': (
-            'The kernel module that moves data between storage and GPU memory. Where another one than the install'
-            'ed is in the kernel, or none, cuFile copies through host memory.'
+            'This kernel module moves data between storage and GPU memory. If none is loaded, or another version '
+            'than the installed one, cuFile copies through host memory.'
         ),
         'causes': (
             'nvidia-fs was upgraded, and neither reloaded nor the host rebooted',
@@ -330,9 +330,9 @@ CHECKS: Any = {
     'stack.gds.conf': {
         'title': "cuFile's configuration can be read, and names addresses of the host's RDMA interfaces", 'consequence': 'some_jobs',
         'meaning': (
-            '/etc/cufile.json is JSON with comments. What is judged: switches, sizes and the policy have the righ'
-            "t form, and every rdma_dev_addr_list names the host's own RDMA devices or addresses upon them; Weka "
-            'and Spectrum Scale are read by no others. Unknown keys are no error.'
+            '/etc/cufile.json is JSON with comments. Switches, sizes and the policy need the right form, and ever'
+            "y rdma_dev_addr_list must name the host's own RDMA devices or their addresses; cuFile reaches Weka a"
+            'nd Spectrum Scale only over these. Unknown keys are no error.'
         ),
         'causes': ('the file was edited by hand, or written by a full disk', 'a comma or a bracket is missing'),
         'remedy': (
@@ -345,9 +345,9 @@ CHECKS: Any = {
         'title': 'File systems for GPUDirect Storage are mounted, over RDMA or on NVMe', 'consequence': 'promised',
         'why': 'it is judged where the site names the mount point',
         'meaning': (
-            'Of each mount point in `ibready_expect.gds_mounts`: something is mounted there, of a kind that GDS r'
-            'eaches: NFS with proto=rdma, Lustre over an RDMA network, BeeGFS (stack.beegfs.transport says how it'
-            ' is connected), Weka, Spectrum Scale, or ext4 with data=ordered and xfs on NVMe.'
+            'Each mount point in `ibready_expect.gds_mounts` has a file system that GDS supports: NFS with proto='
+            'rdma, Lustre over an RDMA network, BeeGFS (stack.beegfs.transport says how it is connected), Weka, S'
+            'pectrum Scale, or ext4 with data=ordered and xfs on NVMe.'
         ),
         'causes': ('it was mounted by hand, or by an fstab of another host', "the server's RDMA address did not answer at boot"),
         'remedy': 'look at `findmnt MOUNTPOINT`; mount it anew with the options that the finding names', 'looks_at': ('/proc/self/mounts',),
@@ -355,9 +355,9 @@ CHECKS: Any = {
     'stack.gds.platform': {
         'title': 'gdscheck takes GPUs and platform for fit', 'consequence': 'some_jobs',
         'meaning': (
-            'The last lines of `gdscheck -p`: every GPU supports GDS, and the platform is verified. It says nothi'
-            'ng of any file system: see stack.gds.mode. Its IOMMU line does not tell passthrough from translation'
-            ': host.kernel.iommu does.'
+            'The last lines of `gdscheck -p`: every GPU supports GDS, and the platform is verified. They say noth'
+            'ing about any file system (see stack.gds.mode). Its IOMMU line does not distinguish passthrough from'
+            ' translation; host.kernel.iommu does.'
         ),
         'causes': (
             'nvidia_fs or the NVIDIA driver is not loaded, or of a release that cuFile does not take',
