@@ -16,7 +16,7 @@ from tests.unit.plugins.plugin_utils.plan.nodes import NOW, SITES, host
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs/stack.md").read_text()
 FILE, EXAMPLE = re.findall(r"```yaml\n# (/etc/ibready/matrix/\S+)\n(.*?)```", PAGE, re.DOTALL)[0]
-(WISHES,) = re.findall(r"\n((?:    stack_\w+: .*\n)+)\nand `plan", PAGE)
+(WISHES,) = re.findall(r"\n((?:    stack_\w+: .*\n)+)\nThen `plan", PAGE)
 
 
 def test_the_example_is_planned(tmp_path: Path) -> None:
