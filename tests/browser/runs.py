@@ -138,16 +138,7 @@ def build(
         if number in (off or {}):
             hosts.append(nodes.absent(name, (off or {})[number]))
         else:
-            hosts.append(
-                nodes.host(
-                    name,
-                    number,
-                    words.get(number, ""),
-                    kind,
-                    visit=_clock(number),
-                    waivers=waivers,
-                )
-            )
+            hosts.append(nodes.host(name, number, words.get(number, ""), kind, visit=_clock(number), waivers=waivers))
     seen = fabric.asked(hosts)
     hosts, made = _pinged(hosts, seen, created)
     hosts = _connected(hosts)
@@ -205,8 +196,7 @@ def _connected(hosts: Sequence[_hosts.Host]) -> list[_hosts.Host]:
         asks[client].append(server)
     return [
         dataclasses.replace(
-            host,
-            tcp=_tcp_told.told(host.name, {"ansible_host": here[host.name], **tcp_told.tcp(*asks[host.name])}),
+            host, tcp=_tcp_told.told(host.name, {"ansible_host": here[host.name], **tcp_told.tcp(*asks[host.name])})
         )
         if host.name in here
         else host

@@ -237,10 +237,7 @@ def _free(fabric: Fabric, guid: str) -> int:
 
 
 def judged(
-    fabric: Fabric,
-    answers: dict[str, Any] | None = None,
-    inventory: Inventory | None = None,
-    **wishes: Any,
+    fabric: Fabric, answers: dict[str, Any] | None = None, inventory: Inventory | None = None, **wishes: Any
 ) -> judge.Judged:
     """The verdict on what two hosts heard alike; ``plan``: the text of a plan; ``design``: what the inventory has."""
     if "design" in wishes:
@@ -248,12 +245,7 @@ def judged(
     text = wishes.pop("plan", None)
     if text is not None:
         wishes["plan"] = plan.read(text)
-    look = {
-        "device": "mlx5_0",
-        "port": 1,
-        "seconds": 5.0,
-        "answers": fabric.answers() if answers is None else answers,
-    }
+    look = {"device": "mlx5_0", "port": 1, "seconds": 5.0, "answers": fabric.answers() if answers is None else answers}
     looks = [read.read(host, look) for host in ("node1", "node2")]
     return judge.judge(looks, inventory or fabric.inventory(), judge.DesiredSettings(**wishes))
 

@@ -38,10 +38,7 @@ NASTY = (
     "",
     "x" * 5000,
 )
-TEXT = st.one_of(
-    st.sampled_from(NASTY),
-    st.text(st.characters(exclude_categories=()), max_size=20),
-)
+TEXT = st.one_of(st.sampled_from(NASTY), st.text(st.characters(exclude_categories=()), max_size=20))
 
 
 def check(result: str = PASS, check_id: str = "ib.port.state", subject: str = "mlx5_0/1", **bent: Any) -> Check:
@@ -86,14 +83,7 @@ def run(
         **more,
     }
     known = [_hosts.Host(name, waivers=waivers) for name in hosts]
-    return build.complete(
-        report,
-        known,
-        RUN,
-        plan=plan,
-        listened=listened or changed.Reported(),
-        ansible="2.19.14",
-    )
+    return build.complete(report, known, RUN, plan=plan, listened=listened or changed.Reported(), ansible="2.19.14")
 
 
 def fabric(*checks: Check, name: str = "fabric", error: str = "") -> dict[str, Any]:
@@ -106,10 +96,7 @@ def fabric(*checks: Check, name: str = "fabric", error: str = "") -> dict[str, A
 MIXED = {
     "n1": judged(check(), check(SKIP, "gpu.count", "host")),
     "n2": judged(check(FAIL), check(UNKNOWN, "fabric.sm.answers", "mlx5_0/1")),
-    "n3": judged(
-        check(FAIL, severity="warning"),
-        check(FAIL, "ib.port.rate", waived="until 2026-12-31: ordered"),
-    ),
+    "n3": judged(check(FAIL, severity="warning"), check(FAIL, "ib.port.rate", waived="until 2026-12-31: ordered")),
 }
 
 
@@ -138,9 +125,4 @@ def hostile(draw: st.DrawFn) -> dict[str, Any]:
         error=draw(st.one_of(st.just(""), TEXT)),
     )
     until = NOW.date()
-    return run(
-        hosts,
-        fabric=told_of,
-        simulated=draw(TEXT),
-        waivers=[Waiver(draw(TEXT), draw(TEXT), until, draw(TEXT))],
-    )
+    return run(hosts, fabric=told_of, simulated=draw(TEXT), waivers=[Waiver(draw(TEXT), draw(TEXT), until, draw(TEXT))])

@@ -154,17 +154,8 @@ def counters(box: Sandbox) -> list[Command]:
     return [
         Command("ibqueryerrors", ("ibqueryerrors",), expected=set_counters),
         Command("ibqueryerrors", ("ibqueryerrors", "-r", "--data"), expected=set_counters),
-        Command(
-            "perfquery",
-            ("perfquery", "-C", "ibsim1"),
-            expected=lambda s: counter("SymbolErrorCounter", 77),
-        ),
-        Command(
-            "perfquery",
-            ("perfquery",),
-            "node2",
-            lambda s: counter("LinkDownedCounter", 255),
-        ),
+        Command("perfquery", ("perfquery", "-C", "ibsim1"), expected=lambda s: counter("SymbolErrorCounter", 77)),
+        Command("perfquery", ("perfquery",), "node2", lambda s: counter("LinkDownedCounter", 255)),
     ]
 
 
@@ -200,11 +191,7 @@ def ports(box: Sandbox) -> dict[str, dict[str, Any]]:
 
 def inside(box: Sandbox, node: str, argv: Sequence[str]) -> tuple[int, str, str]:
     done = podman.run(["exec", "--env", "LC_ALL=C", box.container(node), *argv], timeout=120, check=False)
-    return (
-        done.returncode,
-        done.stdout.decode(errors="replace"),
-        done.stderr.decode(errors="replace"),
-    )
+    return (done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 
 
 def serve(box: Sandbox, node: str, hca: str) -> None:

@@ -25,15 +25,7 @@ RAILS = ("mlx5_0/1", "mlx5_1/1")
 EXPECT = {"hcas": 2, "link_layer": "InfiniBand", "rate_gbps": 400}
 DOWN = {"ibready_node": {"unreachable": True, "msg": "Connection refused"}}
 GPUS = ["H100 SXM5"] * 8
-NCCL = {
-    "untested": "",
-    "busbw": 470.0,
-    "average": 210.0,
-    "wrong": 0,
-    "ranks": 8,
-    "hosts": 1,
-    "rows": [],
-}
+NCCL = {"untested": "", "busbw": 470.0, "average": 210.0, "wrong": 0, "ranks": 8, "hosts": 1, "rows": []}
 MPI = {
     "result": "pass",
     "why": "2 processes on 2 hosts, every sum is right, over rc_mlx5",
@@ -63,10 +55,7 @@ def told(index: int, *, gpus: list[str] | None = None, **bent: Any) -> dict[str,
     machine = {"gpus": gpus or [], "profile": None}
     return {
         "ibready_node": {"node": {"kernel": "6.8.0", "root": True, "simulated": ""}},
-        "ibready_ibverify": {
-            "checks": [],
-            "facts": {"ib": node(index).to_dict(), "machine": machine},
-        },
+        "ibready_ibverify": {"checks": [], "facts": {"ib": node(index).to_dict(), "machine": machine}},
         "ibready_expect": EXPECT,
         "ibready_bench_answers": answers,
         "ibready_launch": {"hosts": ["n1", "n2"]},
@@ -284,10 +273,7 @@ def test_hosts_without_gpus_have_no_nccl_to_judge(run: Run) -> None:
         ({**MPI, "measured": [{**MPI["measured"][0], "right": False}]}, "fail"),
         ({**MPI, "result": "unknown", "why": "the log does not tell"}, "unknown"),
         ({**MPI, "measured": []}, "unknown"),
-        (
-            {"result": "fail", "why": "mpirun ended with timeout 1: x", "transports": []},
-            "unknown",
-        ),
+        ({"result": "fail", "why": "mpirun ended with timeout 1: x", "transports": []}, "unknown"),
         ({"msg": "smoke job: there is no mpirun on this host", "failed": True}, "unknown"),
     ],
 )
@@ -336,8 +322,7 @@ def test_a_baseline_that_cannot_be_read_is_no_baseline(run: Run, tmp_path: Path,
 
 
 @pytest.mark.parametrize(
-    ("floors", "said"),
-    [({"bandwith": 300}, "is none of"), ({"latency_us": "fast"}, "no number above 0")],
+    ("floors", "said"), [({"bandwith": 300}, "is none of"), ({"latency_us": "fast"}, "no number above 0")]
 )
 def test_floors_that_cannot_be_meant_are_refused(run: Run, floors: dict[str, Any], said: str) -> None:
     with pytest.raises(AnsibleActionFail, match=said):

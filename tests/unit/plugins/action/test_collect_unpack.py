@@ -111,12 +111,7 @@ def test_a_folder_that_is_not_there_is_made_for_its_owner(
     ],
 )
 def test_what_is_refused_stays_nowhere_and_the_last_one_stays(
-    unpack: Callable[..., dict[str, Any]],
-    tmp_path: Path,
-    home: Path,
-    name: str,
-    files: dict[str, str],
-    why: str,
+    unpack: Callable[..., dict[str, Any]], tmp_path: Path, home: Path, name: str, files: dict[str, str], why: str
 ) -> None:
     if name != "none":
         archive(tmp_path / f"{name}.tar.gz", **files)
@@ -131,18 +126,7 @@ def test_what_is_refused_stays_nowhere_and_the_last_one_stays(
     "src",
     [
         "/tmp/x\\'\"\n!touch /tmp/pwned\n#",
-        *(
-            "/tmp/a\nb",
-            "/tmp/'x'",
-            '/tmp/"',
-            "/tmp/\\x",
-            "x.tar.gz",
-            "-o",
-            "",
-            "/a\0",
-            "~/x",
-            "/a;b",
-        ),
+        *("/tmp/a\nb", "/tmp/'x'", '/tmp/"', "/tmp/\\x", "x.tar.gz", "-o", "", "/a\0", "~/x", "/a;b"),
     ],
 )
 def test_a_strange_path_of_the_host_is_not_asked_for(

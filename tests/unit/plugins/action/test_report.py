@@ -110,12 +110,7 @@ def test_report_only_tells_the_same_without_failing(run: Run) -> None:
 @pytest.mark.parametrize("where", ["ibready_node", "ibready_ibverify", "later"])
 @pytest.mark.parametrize("name", ["report_fail_on", "ibready_drain", "ibready_waivers", "rdma_port_type"])
 def test_a_host_that_sends_our_variables_is_unknown_and_alone(
-    where: str,
-    name: str,
-    inventory: Inventory,
-    action: Callable[..., ActionBase],
-    shown: list[str],
-    tmp_path: Path,
+    where: str, name: str, inventory: Inventory, action: Callable[..., ActionBase], shown: list[str], tmp_path: Path
 ) -> None:
     facts = {name: "never", "distribution": "Ubuntu"}
     hosts = {"n1": told(1, "n2", "n3"), "n2": told(2, "n1", "n3"), "n3": told(3, "n1", "n2")}
@@ -218,10 +213,7 @@ WARM = {
 def degraded() -> dict[str, Any]:
     """A healthy cluster but for a warning on one host."""
     mine = told(2, "n1")
-    return {
-        "n1": told(1, "n2"),
-        "n2": {**mine, "ibready_ibverify": {**mine["ibready_ibverify"], "checks": [WARM]}},
-    }
+    return {"n1": told(1, "n2"), "n2": {**mine, "ibready_ibverify": {**mine["ibready_ibverify"], "checks": [WARM]}}}
 
 
 @pytest.mark.parametrize(
@@ -245,12 +237,7 @@ def test_the_verdict_on_which_to_fail_is_the_callers(
 
 def test_what_is_written_is_a_run_object(run: Run, tmp_path: Path) -> None:
     plan = {"class": "c1", "verdict": "known", "because": [], "digest": "d1", "stack": {"nccl": {}}}
-    waiver = {
-        "check": "host.cpu.governor",
-        "host": "n2",
-        "until": "2999-01-01",
-        "reason": "ordered",
-    }
+    waiver = {"check": "host.cpu.governor", "host": "n2", "until": "2999-01-01", "reason": "ordered"}
     hosts = degraded()
     hosts["n2"].update(ibready_plan=plan, ibready_waivers=[waiver])
     found = read.read(Path(run(hosts)["json"]))
@@ -306,10 +293,7 @@ def test_a_broken_report_and_a_foreign_kept_one_are_told_and_history_goes_on_fro
 def test_only_the_formats_that_were_asked_for_are_written(run: Run, tmp_path: Path) -> None:
     result = run(HEALTHY, formats=["markdown"], keep=0)
     assert not {"html", "junit", "prometheus"} & set(result)
-    assert {one.name for one in (tmp_path / "reports").iterdir()} == {
-        "ibready-report.json",
-        "ibready-report.md",
-    }
+    assert {one.name for one in (tmp_path / "reports").iterdir()} == {"ibready-report.json", "ibready-report.md"}
 
 
 @pytest.mark.parametrize("after", range(6))

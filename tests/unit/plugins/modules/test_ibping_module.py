@@ -163,10 +163,7 @@ def test_each_question_gets_its_own_answer_in_order(run_module: Run, node: Node)
     assert (bad["rail"], bad["server"]) == ("mlx5_1/2", "n2")
     assert "can't open UMAD port" in bad["untested"]
     assert "sent" not in bad
-    assert node.calls("ibping") == [
-        "-C mlx5_0 -P 1 -c 9 -f -t 150 -L 7",
-        "-C mlx5_1 -P 2 -c 9 -f -t 150 -L 8",
-    ]
+    assert node.calls("ibping") == ["-C mlx5_0 -P 1 -c 9 -f -t 150 -L 7", "-C mlx5_1 -P 2 -c 9 -f -t 150 -L 8"]
 
 
 def test_the_deadline_ends_a_slow_question_and_what_it_printed_counts(run_module: Run, node: Node) -> None:
@@ -189,17 +186,9 @@ def test_an_answer_of_another_host_is_none(run_module: Run, node: Node) -> None:
 @pytest.mark.parametrize(
     ("args", "result"),
     [
-        pytest.param(
-            {"state": "serving", "endpoints": ENDPOINTS},
-            {"changed": True, "units": UNITS},
-            id="serving",
-        ),
+        pytest.param({"state": "serving", "endpoints": ENDPOINTS}, {"changed": True, "units": UNITS}, id="serving"),
         pytest.param({"state": "stopped"}, {"changed": True, "units": [UNITS[0]]}, id="stopped"),
-        pytest.param(
-            {"state": "asked", "questions": QUESTIONS},
-            {"changed": False, "answers": []},
-            id="asked",
-        ),
+        pytest.param({"state": "asked", "questions": QUESTIONS}, {"changed": False, "answers": []}, id="asked"),
     ],
 )
 def test_check_mode_tells_and_touches_nothing(
@@ -312,9 +301,7 @@ def test_ports_ask_at_once_and_each_its_own_questions_in_turn(run_module: Run, n
 
 def test_two_ports_really_ask_at_the_same_time() -> None:
     both = threading.Barrier(2, timeout=30)
-    questions = _ibping.parse_questions(
-        [{**QUESTIONS[0], "port": 1}, {**QUESTIONS[1], "port": 2}],
-    )
+    questions = _ibping.parse_questions([{**QUESTIONS[0], "port": 1}, {**QUESTIONS[1], "port": 2}])
 
     def ask(one: _ibping.Question) -> dict[str, Any]:
         both.wait()

@@ -14,14 +14,7 @@ from ansible_collections.ibready.cluster.plugins.modules import tcp_listen, tcp_
 Run = Callable[..., dict[str, Any]]
 
 TOKEN = "0123456789abcdef0123456789abcdef"
-LISTEN = {
-    "state": "listening",
-    "name": "n1",
-    "token": TOKEN,
-    "address": "127.0.0.1",
-    "range_ports": 0,
-    "lease": 20,
-}
+LISTEN = {"state": "listening", "name": "n1", "token": TOKEN, "address": "127.0.0.1", "range_ports": 0, "lease": 20}
 
 
 def free_port() -> int:
@@ -102,15 +95,9 @@ def test_nothing_is_started_where_an_option_is_wrong(run_module: Run, bent: dict
     [
         pytest.param({"timeout": 0}, "timeout must be above 0", id="no time"),
         pytest.param({"peers": [{"name": "n", "address": "", "ports": [1]}]}, "no address", id="nowhere"),
+        pytest.param({"peers": [{"name": "n", "address": "a", "held": [70000]}]}, "port 70000 of n", id="no port"),
         pytest.param(
-            {"peers": [{"name": "n", "address": "a", "held": [70000]}]},
-            "port 70000 of n",
-            id="no port",
-        ),
-        pytest.param(
-            {"peers": [{"name": "n", "address": "a", "ports": [1] * 600}]},
-            "more than 512 ports",
-            id="too many",
+            {"peers": [{"name": "n", "address": "a", "ports": [1] * 600}]}, "more than 512 ports", id="too many"
         ),
     ],
 )

@@ -30,10 +30,7 @@ def keep(run_module: Run) -> Run:
 
 def test_files_and_their_directories_are_made_once(tmp_path: Path, keep: Run) -> None:
     one, two = tmp_path / "a/b/one.conf", tmp_path / "two.conf"
-    files = [
-        {"path": str(one), "content": "first\n"},
-        {"path": str(two), "content": "second\n", "mode": "0600"},
-    ]
+    files = [{"path": str(one), "content": "first\n"}, {"path": str(two), "content": "second\n", "mode": "0600"}]
 
     first, second = keep(files=files), keep(files=files)
 
@@ -50,12 +47,7 @@ def test_only_what_differs_is_written(tmp_path: Path, keep: Run) -> None:
     one.chmod(0o644)
     two.write_text("old\n")
 
-    reported = keep(
-        files=[
-            {"path": str(one), "content": "as it is\n"},
-            {"path": str(two), "content": "new\n"},
-        ]
-    )
+    reported = keep(files=[{"path": str(one), "content": "as it is\n"}, {"path": str(two), "content": "new\n"}])
 
     assert reported["files"] == [str(two)]
     assert [(one["before"], one["after"]) for one in reported["diff"]] == [("old\n", "new\n")]
@@ -101,11 +93,7 @@ def test_times_are_told_of_what_is_there(tmp_path: Path, keep: Run) -> None:
 
     reported = keep(files=[{"path": str(one), "content": "x"}], look=[str(image), str(tmp_path / "none")])["written"]
 
-    assert reported == {
-        str(one): one.stat().st_mtime,
-        str(image): 1000,
-        str(tmp_path / "none"): None,
-    }
+    assert reported == {str(one): one.stat().st_mtime, str(image): 1000, str(tmp_path / "none"): None}
 
 
 def test_what_cannot_be_written_is_named_with_what_was_changed_before(tmp_path: Path, keep: Run) -> None:
@@ -113,10 +101,7 @@ def test_what_cannot_be_written_is_named_with_what_was_changed_before(tmp_path: 
     file.write_text("")
 
     reported = keep(
-        files=[
-            {"path": str(tmp_path / "one"), "content": "x"},
-            {"path": str(file / "two"), "content": "x"},
-        ]
+        files=[{"path": str(tmp_path / "one"), "content": "x"}, {"path": str(file / "two"), "content": "x"}]
     )
 
     assert reported["failed"]

@@ -37,26 +37,14 @@ def registered(index: int, ib: IbFacts | None = None, **bent: Any) -> dict[str, 
     """The variables of one host after a run in which all went well."""
     me = f"n{index}"
     answers = [
-        {
-            "rail": rail,
-            "server": server,
-            "untested": "",
-            "sent": 50,
-            "received": 50,
-            "rtt_avg": 0.02,
-            "rtt_max": 0.1,
-        }
+        {"rail": rail, "server": server, "untested": "", "sent": 50, "received": 50, "rtt_avg": 0.02, "rtt_max": 0.1}
         for server in NAMES
         for rail in RAILS
         if server != me
     ]
     return {
         "ibready_node": {"node": NODE},
-        "ibready_ibverify": {
-            "checks": [],
-            "facts": {"ib": (ib or node(index)).to_dict()},
-            "clock": CLOCK,
-        },
+        "ibready_ibverify": {"checks": [], "facts": {"ib": (ib or node(index)).to_dict()}, "clock": CLOCK},
         "ibready_expect": EXPECT,
         "ibready_pings": answers,
         **tcp(*(name for name in NAMES if name != me)),
@@ -99,9 +87,7 @@ ABSENT = [
         id="ssh does not answer",
     ),
     pytest.param(
-        {"ibready_node": {"failed": True, "msg": "Missing sudo password"}},
-        "could not become root",
-        id="no sudo rights",
+        {"ibready_node": {"failed": True, "msg": "Missing sudo password"}}, "could not become root", id="no sudo rights"
     ),
     pytest.param({}, "took no part", id="never contacted"),
 ]
@@ -346,14 +332,7 @@ def test_the_text_report_names_what_where_why_and_what_next() -> None:
     report = run(n2=mine, **others)
     assert bad(report) == {"n2 fabric.ping.loss fail"}
     text = render_text.render(report)
-    for part in (
-        "n2 is not_ready:",
-        "fabric.ping.loss",
-        RAILS[1],
-        "50 % lost",
-        "cause:",
-        "remedy:",
-    ):
+    for part in ("n2 is not_ready:", "fabric.ping.loss", RAILS[1], "50 % lost", "cause:", "remedy:"):
         assert part in text
     assert "SIMULATED" not in text
 

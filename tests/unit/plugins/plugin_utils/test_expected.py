@@ -35,25 +35,14 @@ ROCE = {
         pytest.param({"nvidia_driver_imex": "job"}, {"imex": "job"}, id="a scheduler looks after IMEX"),
         pytest.param(
             ROCE,
-            {
-                "roce_mode": "v2",
-                "roce_trust": "dscp",
-                "roce_pfc": [3],
-                "roce_tos": 106,
-                "roce_mtu": 9000,
-            },
+            {"roce_mode": "v2", "roce_trust": "dscp", "roce_pfc": [3], "roce_tos": 106, "roce_mtu": 9000},
             id="what role roce sets",
         ),
         pytest.param({**ROCE, "roce_manage": False}, {}, id="the role is not entered"),
         pytest.param({"roce_manage": "yes", "roce_mode": "keep"}, {}, id="kept as it is"),
         pytest.param(
             {**ROCE, **SOFT, "roce_where_possible": True},
-            {
-                "soft_roce": {"rxe0": "eth0"},
-                "roce_mode": "v2",
-                "roce_tos": 106,
-                "roce_mtu": 9000,
-            },
+            {"soft_roce": {"rxe0": "eth0"}, "roce_mode": "v2", "roce_tos": 106, "roce_mtu": 9000},
             id="what soft RoCE does not have is not expected of it",
         ),
         pytest.param(
@@ -62,9 +51,7 @@ ROCE = {
             id="the inventory goes first",
         ),
         pytest.param(
-            {"roce_manage": True, "roce_tos": 0, "ibready_expect": {"hcas": 8}},
-            {"roce_tos": 0, "hcas": 8},
-            id="both",
+            {"roce_manage": True, "roce_tos": 0, "ibready_expect": {"hcas": 8}}, {"roce_tos": 0, "hcas": 8}, id="both"
         ),
     ],
 )

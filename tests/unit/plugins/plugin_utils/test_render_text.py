@@ -33,19 +33,14 @@ def blocks(text: str) -> list[str]:
 
 def test_a_host_without_trouble_is_a_line_of_the_table_and_no_more() -> None:
     text = render(report(passed("ib.port.state", "mlx5_0/1", "Active", "Active", "capability")))
-    assert [line.split()[:2] for line in text.splitlines()] == [
-        ["HOST", "VERDICT"],
-        ["n1", "ready"],
-    ]
+    assert [line.split()[:2] for line in text.splitlines()] == [["HOST", "VERDICT"], ["n1", "ready"]]
 
 
 def test_what_a_down_port_makes_impossible_to_tell_stands_behind_it() -> None:
     seen = facts(hca("mlx5_0", port(state="Down", physical_state="Polling", lid=0, sm_lid=0)))
     expect = {"hcas": 1, "link_layer": "InfiniBand", "rate_gbps": 400}
     text = render(report(*ib.judge(seen, from_inventory(expect))))
-    assert blocks(text) == [
-        "FAIL ib.port.state mlx5_0/1",
-    ]
+    assert blocks(text) == ["FAIL ib.port.state mlx5_0/1"]
     assert text.endswith(
         "affects:  ib.port.physical_state"
         ", and 4 checks that could not look: ib.port.rate, ib.port.lid, ib.port.sm, fabric.sm.answers"
@@ -67,10 +62,7 @@ GROUPS = [
         id="the same of two subjects is told once",
     ),
     pytest.param(
-        [
-            unknown("ib.port.lid", "mlx5_0/1", DOWN),
-            unknown("ib.port.guid", "mlx5_0/1", "ibstat showed no GUID"),
-        ],
+        [unknown("ib.port.lid", "mlx5_0/1", DOWN), unknown("ib.port.guid", "mlx5_0/1", "ibstat showed no GUID")],
         ["UNKNOWN ib.port.lid mlx5_0/1", "UNKNOWN ib.port.guid mlx5_0/1"],
         id="two causes stay apart",
     ),
@@ -198,9 +190,7 @@ def test_sixteen_hosts_that_nobody_reaches_are_one_row_and_one_finding() -> None
         }
         text = render(of_hosts(**every))
         assert [line.split()[:2] for line in text.splitlines()[1:3]] == [["gpu[01-16].cluster.example", "unknown"], []]
-        assert heads(text) == [
-            "gpu[01-16].cluster.example are unknown, in the words of gpu01.cluster.example:",
-        ]
+        assert heads(text) == ["gpu[01-16].cluster.example are unknown, in the words of gpu01.cluster.example:"]
         assert text.count("No route to host") == text.count("try `ssh -v ops@") == 1
         # A command that somebody can type.
         assert f"try `ssh -v ops@{addresses[0].replace('_', '.')}`" in text

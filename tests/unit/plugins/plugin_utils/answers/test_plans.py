@@ -49,10 +49,7 @@ def looked() -> dict[str, dict[str, Any]]:
         found[name] = {**clusters.hostvars({name: Like()})[name], **mine}
         reported = mine["ibready_launch_looked"]["facts"]["nccl"]
         found[name]["__nccl_host"] = {"nccl_host": reported["host"], "wish": reported["wish"]}
-        found[name]["ansible_facts"] = {
-            "all_ipv4_addresses": [f"10.0.0.{number}"],
-            "all_ipv6_addresses": [],
-        }
+        found[name]["ansible_facts"] = {"all_ipv4_addresses": [f"10.0.0.{number}"], "all_ipv6_addresses": []}
     return found
 
 
@@ -91,13 +88,7 @@ LOOKED: dict[str, Callable[[Variables], Any]] = {
     "firewall": admitted,
     "nccl_peers": lambda known: dict.fromkeys(nccl_peers.nodes(known, NAMES)),
 }
-ANSWERS = (
-    "ibready_node",
-    "ibready_launch_looked",
-    "__nccl_host",
-    nodes.TOLD,
-    "ansible_facts",
-)
+ANSWERS = ("ibready_node", "ibready_launch_looked", "__nccl_host", nodes.TOLD, "ansible_facts")
 
 # Every so-many-th of the ways to bend an answer.
 FEW = 60 if cases.ALL else 240
@@ -130,9 +121,7 @@ def test_what_is_made_of_looks_is_made_of_the_others(name: str) -> None:
         assert {one: found.get(one) for one in OTHERS} == {one: honest[one] for one in OTHERS}
 
 
-def test_what_nothing_can_be_derived_of_costs_its_own_host_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_nothing_can_be_derived_of_costs_its_own_host_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever our own code raises on values of the right types."""
     reported = looked()[ODD]["__nccl_host"]
 

@@ -177,10 +177,7 @@ def judged(place: Path, name: str, node: Node, tree: Tree | None = None) -> _hos
     ],
 )
 def test_a_planted_cause_is_ranked_first_by_bundles_on_disk(
-    how: str | dict[str, Any],
-    cause: str,
-    equals: Callable[[str], list[_hosts.Host]],
-    tmp_path: Path,
+    how: str | dict[str, Any], cause: str, equals: Callable[[str], list[_hosts.Host]], tmp_path: Path
 ) -> None:
     one = fleets.named(how) if isinstance(how, str) else None
     if one is not None:
@@ -214,11 +211,7 @@ def test_a_slow_rail_costs_more_than_a_lost_one_for_all_wait_for_it() -> None:
         ]
     )
     assert ids(found) == ["rail.slow", "rail.down", "host.governor"]
-    assert [(round(one.loss, 3), one.computed) for one in found.causes] == [
-        (0.75, True),
-        (0.125, True),
-        (0.08, False),
-    ]
+    assert [(round(one.loss, 3), one.computed) for one in found.causes] == [(0.75, True), (0.125, True), (0.08, False)]
 
 
 def test_two_rails_of_one_host_are_one_cause_and_cost_twice() -> None:
@@ -234,19 +227,14 @@ def test_without_any_device_file_the_job_s_tcp_follows_from_it() -> None:
     files = {f"uverbs{number}": "" for number in range(10)}
     found = planted([*one.node, {"more": {"modes": files, "nccl_log": True}}], list(one.evidence))
     assert ids(found) == ["rdma.no_device_file"]
-    assert {finding.check.id for finding in found.causes[0].explains} >= {
-        "nccl.log.network",
-        "nccl.log.hcas",
-    }
+    assert {finding.check.id for finding in found.causes[0].explains} >= {"nccl.log.network", "nccl.log.hcas"}
     assert found.causes[0].loss == 1.0
 
 
 def test_one_device_file_of_ten_does_not_explain_a_job_s_tcp() -> None:
     one = fleets.named("a job found no RDMA device in its container")
     found = planted(
-        [*one.node, {"more": {"modes": {"uverbs3": ""}, "nccl_log": True}}],
-        list(one.evidence),
-        board=one.board,
+        [*one.node, {"more": {"modes": {"uverbs3": ""}, "nccl_log": True}}], list(one.evidence), board=one.board
     )
     assert ids(found) == ["job.no_device", "rdma.no_device_file"]
 
@@ -263,10 +251,7 @@ def test_a_lost_rail_explains_what_the_job_s_log_and_the_port_say_of_it() -> Non
 
 def test_missing_modules_explain_all_that_is_missing_for_want_of_them() -> None:
     one = fleets.named("no driver took over any HCA")
-    found = planted(
-        [*one.node, {"more": {"missing": ["mlx5_ib"], "unbound": ["mlx5_0", "mlx5_1"]}}],
-        board=one.board,
-    )
+    found = planted([*one.node, {"more": {"missing": ["mlx5_ib"], "unbound": ["mlx5_0", "mlx5_1"]}}], board=one.board)
     assert ids(found) == ["rdma.driver_module"]
     assert found.causes[0].effect == "tcp"
 

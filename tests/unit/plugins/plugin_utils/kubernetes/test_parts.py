@@ -73,12 +73,7 @@ SELECTED: dict[str, tuple[list[Hca], list[Hca], dict[str, list[str]], int]] = {
         {"vendors": ["15b3"], "deviceIDs": ["1021"], "ifNames": ["eth0", "eth1"]},
         0,
     ),
-    "nothing tells": (
-        [hca(0), hca(1)],
-        [hca(2)],
-        {"vendors": ["15b3"], "deviceIDs": ["1021"]},
-        1,
-    ),
+    "nothing tells": ([hca(0), hca(1)], [hca(2)], {"vendors": ["15b3"], "deviceIDs": ["1021"]}, 1),
     "names that only some have are no help": (
         [hca(0, netdev="ib0"), hca(1)],
         [hca(2, netdev="ib2")],
@@ -114,10 +109,7 @@ def test_pools_share_a_resource_where_one_selector_is_right_for_all() -> None:
     config = json.loads(shared.config(found.values(), 7))
     assert [one["rdmaHcaMax"] for one in config["configList"]] == [7, 7]
     layers = [pool("a", [hca(0)], []), pool("b", [hca(0, layer="Ethernet", netdev="e")], [])]
-    assert {one.resource for one in shared.resources(layers).values()} == {
-        "rdma/hca_ib",
-        "rdma/hca_roce",
-    }
+    assert {one.resource for one in shared.resources(layers).values()} == {"rdma/hca_ib", "rdma/hca_roce"}
 
 
 def node_labels(**given: Any) -> dict[str, str]:
@@ -253,8 +245,7 @@ def test_a_file_of_the_site_is_not_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [("[]", "not ours"), ("x", "not ours"), ('{"files": ["../../etc/passwd"]}', "elsewhere")],
+    ("text", "said"), [("[]", "not ours"), ("x", "not ours"), ('{"files": ["../../etc/passwd"]}', "elsewhere")]
 )
 def test_an_index_that_is_not_ours_leads_nowhere(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / files.INDEX).write_text(text)

@@ -83,10 +83,7 @@ REFUSED: dict[str, tuple[dict[str, Like], dict[str, Any], str]] = {
         "a from the host and b from the operator",
     ),
     "operating systems of two kinds": (
-        {
-            "a": Like(wishes=LEFT),
-            "b": Like(wishes=LEFT, facts={"os": {"id": "ubuntu", "version": "22.04"}}),
-        },
+        {"a": Like(wishes=LEFT), "b": Like(wishes=LEFT, facts={"os": {"id": "ubuntu", "version": "22.04"}})},
         {},
         "wants one operating system.*ubuntu22.04 and ubuntu24.04",
     ),
@@ -122,11 +119,7 @@ REFUSED: dict[str, tuple[dict[str, Like], dict[str, Any], str]] = {
         {},
         "c has 7 InfiniBand 15b3:1021, 8 GPUs, a has 8 InfiniBand 15b3:1021",
     ),
-    "SR-IOV in the node's network": (
-        two(),
-        {"plugin": "sriov", "network": "host"},
-        "belongs to a pod's own network",
-    ),
+    "SR-IOV in the node's network": (two(), {"plugin": "sriov", "network": "host"}, "belongs to a pod's own network"),
     "RoCE without addresses": (two(board=ROCE), {"plugin": "sriov"}, "kubernetes_rdma_ipam"),
     "macvlan without addresses": (two(board=ROCE), {"network": "pod"}, "nobody said whose"),
     "SR-IOV at two addresses": (
@@ -156,11 +149,7 @@ REFUSED: dict[str, tuple[dict[str, Like], dict[str, Any], str]] = {
         {},
         "a and b would both be the node x",
     ),
-    "a name that no node has": (
-        {"a": Like(facts={"hostname": "node_1"})},
-        {},
-        r"kubernetes_rdma_node\) is 'node_1'",
-    ),
+    "a name that no node has": ({"a": Like(facts={"hostname": "node_1"})}, {}, r"kubernetes_rdma_node\) is 'node_1'"),
 }
 
 
@@ -194,10 +183,7 @@ network_operators:
 def test_the_youngest_release_without_a_doubt_is_taken() -> None:
     assert clusters.rendered(two()).operators.versions == ("GPU Operator 26.7.0, Network Operator 26.7.0")
     older = clusters.rendered(two(wishes={"container_toolkit": "1.18.1"})).operators
-    assert (older.versions, older.doubts) == (
-        "GPU Operator 25.10.1, Network Operator 26.7.0",
-        (),
-    )
+    assert (older.versions, older.doubts) == ("GPU Operator 25.10.1, Network Operator 26.7.0", ())
     volta = two(board="dgx-1-v100", wishes={**LEFT, "rdma_flavour": "mlnx_ofed"})
     found = clusters.rendered(volta)
     assert "GPU Operator 26.3.3" in found.operators.versions
@@ -260,10 +246,7 @@ def test_what_nccl_may_need_and_nobody_knows_is_told() -> None:
             lambda mine: mine["ibready_node"]["node"]["gpus"][0].update(device=None),
             "node.gpus[0].device: nothing, and not text",
         ),
-        (
-            lambda mine: mine["ibready_node"]["node"].update(hostname="node_1"),
-            "(kubernetes_rdma_node) is 'node_1'",
-        ),
+        (lambda mine: mine["ibready_node"]["node"].update(hostname="node_1"), "(kubernetes_rdma_node) is 'node_1'"),
     ],
 )
 def test_a_host_whose_answers_cannot_be_used_is_left_out_by_name(bend: Any, why: str) -> None:
@@ -292,10 +275,7 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [(name, value) for name, values in FOREIGN.items() for value in values],
-)
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in FOREIGN.items() for value in values])
 def test_foreign_words_are_refused(name: str, value: Any) -> None:
     with pytest.raises(KubernetesError, match=name.split("_")[0]):
         options.read({name: value})

@@ -125,17 +125,9 @@ def test_a_host_that_answers_with_nonsense_is_left_out_alone() -> None:
     [
         ({}, {}, "no host to launch on (the inventory names none)"),
         ({"n1": {}}, {}, "no host to launch on (n1: not reached: it took no part in this run)"),
-        (
-            {"n1": host("127.0.0.1")},
-            {},
-            "n1: others cannot reach it at 127.0.0.1; next: set ibready_address",
-        ),
+        ({"n1": host("127.0.0.1")}, {}, "n1: others cannot reach it at 127.0.0.1; next: set ibready_address"),
         ({"n1": host("a b")}, {}, "its address, 'a b', is none that a script can hold"),
-        (
-            {"n1": host(hostname="$(id)")},
-            {},
-            "the name that it gives itself, '$(id)', is none that a script can hold",
-        ),
+        ({"n1": host(hostname="$(id)")}, {}, "the name that it gives itself, '$(id)', is none that a script can hold"),
         (two(hostname="node1"), {}, "n1 and n2 have one hostname, node1"),
         (two(address="10.0.0.1"), {}, "n1 and n2 have one address, 10.0.0.1"),
         (two(board="h100-pcie-2"), {}, "not the same number of GPUs (n1 8, n2 2)"),

@@ -31,10 +31,7 @@ ODD = st.one_of(
 )
 COMMENTS = st.text(max_size=40)
 NAMES = st.lists(
-    st.from_regex(r"[a-z][a-z0-9-]{0,8}[a-z0-9](\.site)?", fullmatch=True),
-    min_size=1,
-    max_size=4,
-    unique=True,
+    st.from_regex(r"[a-z][a-z0-9-]{0,8}[a-z0-9](\.site)?", fullmatch=True), min_size=1, max_size=4, unique=True
 )
 
 
@@ -85,10 +82,7 @@ def test_a_process_gets_the_arguments_as_they_were_given(
         for name, text in make.render(KINDS["torchrun"], made, said).items():
             script(Path(folder) / name, text)
         script(Path(folder) / "uname", f"#!/bin/sh\necho {node.hostname}\n")
-        script(
-            Path(folder) / "torchrun",
-            f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\n",
-        )
+        script(Path(folder) / "torchrun", f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\n")
         done = subprocess.run(
             [f"{folder}/torchrun.sh"],
             env={"PATH": f"{folder}:{os.defpath}"},
@@ -132,11 +126,7 @@ def ranked(tmp_path: Path, host: str = "n1", **environment: str) -> subprocess.C
     "environment",
     [
         {"RANK": "2", "WORLD_SIZE": "4", "LOCAL_RANK": "0"},
-        {
-            "OMPI_COMM_WORLD_RANK": "2",
-            "OMPI_COMM_WORLD_SIZE": "4",
-            "OMPI_COMM_WORLD_LOCAL_RANK": "0",
-        },
+        {"OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_RANK": "0"},
         {"SLURM_PROCID": "2", "SLURM_NTASKS": "4", "SLURM_LOCALID": "0"},
         {"HOROVOD_RANK": "2", "HOROVOD_SIZE": "4", "HOROVOD_LOCAL_RANK": "0"},
     ],

@@ -59,11 +59,7 @@ WRONG = {
         'majors: {"14": {driver: "700+", source: s, confidence: medium}}',
         "no version specifier",
     ),
-    "unknown confidence": (
-        "cuda.yml",
-        'majors: {"14": {driver: any, source: s, confidence: certain}}',
-        "certain",
-    ),
+    "unknown confidence": ("cuda.yml", 'majors: {"14": {driver: any, source: s, confidence: certain}}', "certain"),
     "confidence of no field": (
         "cuda.yml",
         "majors: {'14': {driver: any, source: s, confidence: medium, field_confidence: {x: medium}}}",
@@ -180,11 +176,7 @@ def test_what_supports_what_names_rules_and_hardware_that_there_are() -> None:
 
 def test_hardware_is_of_the_same_generation_as_on_the_nodes() -> None:
     assert set(MATRIX.all("gpus.models")) <= {one.model for one in gpus.GPUS}
-    flavours = {
-        gpus.OPEN_ONLY: ["open"],
-        gpus.PROPRIETARY_ONLY: ["proprietary"],
-        gpus.EITHER: ["open", "proprietary"],
-    }
+    flavours = {gpus.OPEN_ONLY: ["open"], gpus.PROPRIETARY_ONLY: ["proprietary"], gpus.EITHER: ["open", "proprietary"]}
     for one in gpus.GPUS:
         for pci_id in one.pci_ids:
             fact = hardware.generation(f"10de:{pci_id}", "gpus", MATRIX)

@@ -36,11 +36,7 @@ def hostvars(count: int) -> dict[str, dict[str, Any]]:
     return {
         name: {
             "ibready_node": {"node": {"kernel": "6.8.0", "root": True, "simulated": ""}},
-            "ibready_ibverify": {
-                "checks": [],
-                "facts": {"ib": node(index).to_dict()},
-                "clock": CLOCK,
-            },
+            "ibready_ibverify": {"checks": [], "facts": {"ib": node(index).to_dict()}, "clock": CLOCK},
             "ibready_expect": EXPECT,
             "ibready_tcp": False,
             **tcp(),
@@ -199,11 +195,7 @@ def test_a_port_that_is_down_is_unknown_in_a_sample_with_its_own_reason() -> Non
         port["ports"][0]["state"] = "Down"
     play(known, full_mesh=4, rounds=3)
     seen = report(known)
-    assert seen["ping_coverage"]["partners"]["fewest"][0] == {
-        "host": "n3",
-        "rail": RAILS[0],
-        "partners": 0,
-    }
+    assert seen["ping_coverage"]["partners"]["fewest"][0] == {"host": "n3", "rail": RAILS[0], "partners": 0}
     for one in checks(seen, "n3", "fabric.ping.tested"):
         assert (one["result"], one["cause"]) == ("unknown", "the port is Down")
 

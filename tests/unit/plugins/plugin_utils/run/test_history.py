@@ -23,9 +23,7 @@ def keep(folder: Path, run: dict[str, Any], most: int) -> None:
     history.keep(folder, run, render_json.render(folded.fold(run)), most)
 
 
-def test_the_last_runs_are_kept_and_older_ones_removed_with_what_was_rendered(
-    tmp_path: Path,
-) -> None:
+def test_the_last_runs_are_kept_and_older_ones_removed_with_what_was_rendered(tmp_path: Path) -> None:
     foreign = tmp_path / "history/ibready-report-notes.txt"
     foreign.parent.mkdir()
     foreign.write_text("mine")
@@ -110,16 +108,8 @@ def test_what_got_better_and_worse_is_told_and_equal_hosts_are_not() -> None:
 
 
 def test_a_failure_that_nobody_looked_for_again_is_not_mended() -> None:
-    assert ways(differs({"n1": DOWN}, {"n1": ABSENT})["n1"]) == (
-        [],
-        ["host.access.reachable"],
-        ["ib.port.state"],
-    )
-    assert ways(differs({"n1": ABSENT}, {"n1": DOWN})["n1"]) == (
-        [],
-        ["ib.port.state"],
-        ["host.access.reachable"],
-    )
+    assert ways(differs({"n1": DOWN}, {"n1": ABSENT})["n1"]) == ([], ["host.access.reachable"], ["ib.port.state"])
+    assert ways(differs({"n1": ABSENT}, {"n1": DOWN})["n1"]) == ([], ["ib.port.state"], ["host.access.reachable"])
 
 
 def test_a_failure_that_nobody_could_look_for_again_is_not_better() -> None:

@@ -206,15 +206,8 @@ def large() -> dict[str, Any]:
         "ping_matrix": squares,
         "tcp": pairs,
         "rdma": pairs,
-        "fabric": {
-            "fabrics": [{**fabric, "name": "fabric", "verdict": "ready", "asked": "n1"}],
-            "error": "",
-        },
-        "since": {
-            "created": "x",
-            "error": "",
-            "hosts": {one: {**differs, "gone": []} for one in names},
-        },
+        "fabric": {"fabrics": [{**fabric, "name": "fabric", "verdict": "ready", "asked": "n1"}], "error": ""},
+        "since": {"created": "x", "error": "", "hosts": {one: {**differs, "gone": []} for one in names}},
         "history": {
             **{"runs": [str(runs.NOW)] * 10, "unread": [], "findings": []},
             "hosts": {one: drawn.choices(VERDICTS, k=10) for one in names},

@@ -39,19 +39,14 @@ def test_the_table_tells_who_is_odd_in_words() -> None:
     assert html is not None
     piece = Piece(html.html)
     assert [" ".join(cell.split()) for cell in piece.row("570.86.15 open")] == [
-        *("570.86.15 open", "1", "odd one out", "n4"),
+        *("570.86.15 open", "1", "odd one out", "n4")
     ]
     assert piece.row("NVIDIA driver")[1:4] == ["580.95.05 open", "3", "same as most"]
 
 
 def test_where_there_is_no_majority_all_are_named() -> None:
     why = {"cause": "no majority: 580.95.05 open on 1, 570.86.15 open on 1"}
-    run = runs.run(
-        {
-            "n1": driven("580.95.05", "unknown", **why),
-            "n2": driven("570.86.15", "unknown", **why),
-        }
-    )
+    run = runs.run({"n1": driven("580.95.05", "unknown", **why), "n2": driven("570.86.15", "unknown", **why)})
     assert {one.standing for one in told(run).versions} == {"split"}
     assert {one.hosts.shown for one in told(run).versions} == {("n1",), ("n2",)}
 
