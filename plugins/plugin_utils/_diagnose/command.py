@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from .finding import Finding
@@ -15,6 +15,9 @@ from .row import Fix
 # In a pattern of hosts `:`, `!`, `&`, `~` and `*` mean more than a name.
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 _GROUPS = ("all", "ungrouped")
+# More are told by their numbers; these end the first label of a name.
+_NAMED = 8
+_NUMBERED = re.compile(r"^([^.]*?)([0-9]*)((?:\..*)?)$")
 NO_NAME = "the host's name is no plain name, so that no command can hold it"
 # With 1500 a packet carries a quarter of what it could; every RDMA MTU fits into this.
 JUMBO = "9000"
@@ -50,6 +53,39 @@ def plain(host: str) -> bool:
     return _HOST.fullmatch(host) is not None and host not in _GROUPS
 
 
+def pattern(hosts: Sequence[str]) -> str:
+    """These hosts and no other, as Ansible reads them; many of them by their numbers: ``~node(129|1[345][0-9])$``."""
+    names = list(dict.fromkeys(hosts))
+    if len(names) <= _NAMED or not all(map(plain, names)):
+        return ",".join(names)
+    numbers: dict[tuple[str, str], set[str]] = {}
+    for head, number, tail in (_NUMBERED.findall(name)[0] for name in names):
+        numbers.setdefault((head, tail), set()).add(number)
+    some = [
+        f"~{head}{_digits(mine)}{tail}$".replace(".", r"\.") if len(mine) > 1 else head + min(mine) + tail
+        for (head, tail), mine in numbers.items()
+    ]
+    return min(",".join(names), ",".join(some), key=len)
+
+
+def _digits(numbers: Set[str]) -> str:
+    """An expression for these numbers alone; digits after which the same may follow are one ``[3-5]``."""
+    if "" in numbers:
+        return f"({_digits(numbers - {''})})?" if len(numbers) > 1 else ""
+    first: dict[str, set[str]] = {}
+    for number in numbers:
+        first.setdefault(number[:1], set()).add(number[1:])
+    rests: dict[frozenset[str], list[str]] = {}
+    for digit, rest in sorted(first.items()):
+        rests.setdefault(frozenset(rest), []).append(digit)
+    parts = []
+    for tails, digits in rests.items():
+        row = "".join(digits)
+        one = f"[{row[0]}-{row[-1]}]" if len(row) > 2 and row in "0123456789" else f"[{row}]" if len(row) > 1 else row
+        parts.append(one + _digits(tails))
+    return parts[0] if len(parts) == 1 else f"({'|'.join(parts)})"
+
+
 def line(fix: Fix, hosts: Sequence[str], values: Mapping[str, str], where: Where) -> str:
     """The command for these hosts; "" where one of their names cannot be in it."""
     hosts = list(dict.fromkeys(where.asked.get(host, host) for host in hosts))
@@ -58,14 +94,13 @@ def line(fix: Fix, hosts: Sequence[str], values: Mapping[str, str], where: Where
     inventory = [word for source in where.inventory for word in ("-i", source)]
     everybody = bool(where.hosts) and set(hosts) >= set(where.hosts)
     if fix.play:
-        limit = [] if everybody else ["--limit", ",".join(hosts)]
+        limit = [] if everybody else ["--limit", pattern(hosts)]
         book, *rest = fix.play
         return shlex.join(["ansible-playbook", book, *inventory, *limit, *rest])
     words = filled(fix.words, values) or filled(fix.otherwise, values)
     if not words:
         return ""
-    pattern = "all" if everybody else ",".join(hosts)
-    return shlex.join(["ansible", pattern, *inventory, "-b", "-a", shlex.join(words)])
+    return shlex.join(["ansible", "all" if everybody else pattern(hosts), *inventory, "-b", "-a", shlex.join(words)])
 
 
 def filled(words: Sequence[str], values: Mapping[str, str]) -> list[str]:

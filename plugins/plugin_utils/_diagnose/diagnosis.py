@@ -69,9 +69,7 @@ class Diagnosis:
 
 
 def diagnose(
-    report: Mapping[str, Any],
-    job: Mapping[str, Sequence[Check]] | None = None,
-    where: command.Where | None = None,
+    report: Mapping[str, Any], job: Mapping[str, Sequence[Check]] | None = None, where: command.Where | None = None
 ) -> Diagnosis:
     """Every cause in the report of all hosts, and in the log of a ``job`` that ran on them. ``where``: else from where
     the report was made, as far as it tells."""

@@ -187,7 +187,4 @@ def grouped(blind: Sequence[Finding]) -> list[Unlooked]:
         )
         for mine in groups.values()
     ]
-    return sorted(
-        found,
-        key=lambda item: (item.severity, -len(item.hosts), -len(item.checks), item.why),
-    )
+    return sorted(found, key=lambda item: (item.severity, -len(item.hosts), -len(item.checks), item.why))

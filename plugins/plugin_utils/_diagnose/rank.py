@@ -143,12 +143,7 @@ def _plain(check: Check) -> bool:
 
 
 def _cause(
-    number: int,
-    candidate: Candidate,
-    effect: Effect,
-    lost: Loss,
-    parts: Mapping[str, Parts],
-    where: command.Where,
+    number: int, candidate: Candidate, effect: Effect, lost: Loss, parts: Mapping[str, Parts], where: command.Where
 ) -> Cause:
     first = candidate.own[0]
     names = list(dict.fromkeys(finding.host for finding in candidate.own))

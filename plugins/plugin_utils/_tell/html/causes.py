@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ....module_utils._ground.check import FAIL, SEVERITIES, UNKNOWN, Check
-from ..._diagnose import diagnosis, rank
+from ..._diagnose import command, diagnosis, rank
 from ..._diagnose.finding import Finding, Unlooked
 from ..._hosts.nameless import GAP
 from ..._slurm import hostlist
@@ -58,8 +58,13 @@ class Cause:
 
     @property
     def nodes(self) -> str:
-        """Its places that have a plain name, folded: ``node[17,129-160]``."""
+        """Its places that have a plain name, as Slurm reads them: ``node[17,129-160]``."""
         return hostlist.fold(name for name in self.found if hostlist.NAME.fullmatch(name))
+
+    @property
+    def shown(self) -> str:
+        """The same for people."""
+        return hostlist.shown(name for name in self.found if hostlist.NAME.fullmatch(name))
 
     @property
     def others(self) -> list[str]:
@@ -134,13 +139,13 @@ def _commands(some: Iterable[rank.Cause]) -> list[str]:
     merged: dict[tuple[str, ...], list[str]] = {}
     for cause in some:
         words = shlex.split(cause.command)
-        pattern = ",".join(cause.hosts)
+        pattern = command.pattern(cause.hosts)
         if pattern in words:
             at = words.index(pattern)
             merged.setdefault((*words[:at], _MERGED, *words[at + 1 :]), []).extend(cause.hosts)
         elif words:
             merged.setdefault(tuple(words), [])
     return [
-        shlex.join(",".join(dict.fromkeys(hosts)) if word == _MERGED else word for word in words)
+        shlex.join(command.pattern(hosts) if word == _MERGED else word for word in words)
         for words, hosts in merged.items()
     ]

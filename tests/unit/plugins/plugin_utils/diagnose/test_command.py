@@ -7,6 +7,8 @@ import shlex
 from typing import Any
 
 import pytest
+from ansible.inventory.manager import InventoryManager
+from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import Check
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import command
@@ -60,8 +62,7 @@ def test_a_command_is_for_the_hosts_that_have_the_cause(
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["all", "n1:all", "n1,n2", "!n1", "~.*", "*", "-e", "n 1", "n1;reboot", "{{ 1 }}", "", "@file"],
+    "name", ["all", "n1:all", "n1,n2", "!n1", "~.*", "*", "-e", "n 1", "n1;reboot", "{{ 1 }}", "", "@file"]
 )
 def test_a_name_that_means_other_hosts_or_words_is_in_no_command(name: str) -> None:
     assert command.line(PLAY, [name], {}, HERE) == ""
@@ -90,13 +91,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("words", HOSTILE)
 def test_nothing_that_a_host_says_gets_into_a_command(words: str) -> None:
-    ids = (
-        "ib.port.rate",
-        "host.limit.memlock",
-        "host.rdma.devices",
-        "roce.qos.pfc",
-        "gpu.xid.fatal",
-    )
+    ids = ("ib.port.rate", "host.limit.memlock", "host.rdma.devices", "roce.qos.pfc", "gpu.xid.fatal")
     checks = [Check(one, words, "fail", "error", words, words, "capability", words, words).to_dict() for one in ids]
     facts: dict[str, Any] = {
         "ib": {"devices": {words: {"address": words}}, "cas": [{"name": words.partition("/")[0]}]},
@@ -104,11 +99,7 @@ def test_nothing_that_a_host_says_gets_into_a_command(words: str) -> None:
         "roce": {"ports": {"value": [{"device": words, "num": 1, "netdev": {"value": words}}]}},
         "node": {"hostname": words},
     }
-    report = {
-        "simulated": "",
-        "pings": [],
-        "hosts": {"n1": {"verdict": "not_ready", "checks": checks, "facts": facts}},
-    }
+    report = {"simulated": "", "pings": [], "hosts": {"n1": {"verdict": "not_ready", "checks": checks, "facts": facts}}}
     found = diagnose(report)
     assert len(found.causes) == len(ids)
     for one in found.causes:
@@ -116,3 +107,28 @@ def test_nothing_that_a_host_says_gets_into_a_command(words: str) -> None:
         for trace in ("{{", "`", "$", "\x1b", "..", ";", "&"):
             assert trace not in one.command
         assert len(one.command) < 300
+
+
+EVERY = [*(f"node{at:03}" for at in range(1, 301)), *(f"gpu{at}.a-b.example" for at in range(120)), "login", "node0171"]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "told"),
+    [
+        pytest.param(EVERY[:8], ",".join(EVERY[:8]), id="few, by name"),
+        pytest.param(EVERY[128:160], "~node1(29|[3-5][0-9]|60)$", id="a range"),
+        pytest.param([*EVERY[9:19], "login"], "~node01[0-9]$,login", id="a range and a name"),
+        pytest.param(EVERY[300:420], None, id="numbers of any width"),
+        pytest.param(EVERY[5:290:7], None, id="scattered"),
+        pytest.param([*EVERY[:9], "a b;c"], None, id="no plain name"),
+    ],
+)
+def test_many_hosts_are_a_pattern_that_ansible_reads_as_these_and_no_others(hosts: list[str], told: str | None) -> None:
+    found = command.pattern([*hosts, hosts[0]])
+    assert told in (None, found)
+    assert len(found) <= len(",".join(hosts))
+    if "a b;c" in hosts:
+        assert found == ",".join(hosts)
+        return
+    inventory = InventoryManager(DataLoader(), sources=[",".join(EVERY)])
+    assert {host.name for host in inventory.list_hosts(found)} == set(hosts)
