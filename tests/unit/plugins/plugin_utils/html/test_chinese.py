@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import pytest
 import yaml
@@ -12,6 +14,7 @@ import yaml
 from ansible_collections.ibready.cluster.plugins.module_utils._ground.check import LOOK_AGAIN
 from ansible_collections.ibready.cluster.plugins.module_utils._verify.catalog import CATALOG
 from ansible_collections.ibready.cluster.plugins.plugin_utils._diagnose import command, table
+from ansible_collections.ibready.cluster.plugins.plugin_utils._ground import silence
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import causes, page
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech._rows import checks as rows
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.chinese import FOLDER, chinese
@@ -28,21 +31,95 @@ TERMS = (
     "cpu fabric gid gpu hca leaf mask nccl nvlink nvswitch pause pcie pod provider rail rank sweep transport unit vf"
 )
 # Of plain English, for all that it looks like a name.
-PLAIN = "fabric-wide power-cycle read-only"
+PLAIN = "fabric-wide password-less power-cycle read-only user-space"
 REBOOTS = "the host reboots: drain it first"
 TYPED = re.compile("`[^`]*`")
 CHINESE = re.compile("[\u4e00-\u9fff]")
+PLUGINS = Path(__file__).parents[5] / "plugins"
+# The name of a setting, not a sentence.
+NAME = "nccl_conf_forbid"
 
 
 # By file below words/chinese, and by id, what has Chinese there.
 CAUSES = {row.id: (row.title, row.fix.note) for row in table.rows()}
 CHECKS = {known.id: (known.title, known.remedy, known.causes[0]) for known in CATALOG.values()}
-OTHERS = [*(effect.says for effect in table.effects().values()), command.NO_NAME, LOOK_AGAIN]
+SAID = {english: other for english, other in yaml.safe_load((FOLDER / "said.yml").read_text())}
+OTHERS = [*(effect.says for effect in table.effects().values()), command.NO_NAME, LOOK_AGAIN, *SAID]
 TEXTS = [
     *(pytest.param(one, id=f"{name}-{at}") for name, said in CAUSES.items() for at, one in enumerate(said) if one),
     *(pytest.param(one, id=f"{name}-{at}") for name, said in CHECKS.items() for at, one in enumerate(said)),
     *(pytest.param(one, id=one[:20]) for one in OTHERS),
 ]
+
+
+# Where checks are made; and what else of the code's own words the page shows, of which no keyword tells.
+ROOMS = [
+    *(f"module_utils/{room}" for room in ("_areas", "_equals", "_fleet", "_ground")),
+    *(f"plugin_utils/{room}" for room in ("_fabric", "_fleet", "_hosts")),
+]
+ELSEWHERE = {
+    silence.NEXT,
+    *("gave no answer for {} s to: {}", "{} (so for {})", "nodes, fabric, pings and connections"),
+    *("RDMA in software on {}: no number of theirs is an HCA's", "no cable, or the other end is off"),
+    *("{} hosts are more than ibready_ping_full_mesh ({}): {} random rounds", "the host says that its port is {}"),
+    "ibready_ping_budget ({} s) holds {} of {} rounds, of at most {} s each",
+    "nothing answers at the other end: the cable is pulled or broken, or the switch port is off",
+    "the link trains without an end: a marginal cable or transceiver, or two ends without a common speed",
+    "the link loses so many symbols that it has to recover: a bad or dirty cable or transceiver",
+}
+
+
+def literals() -> set[str]:
+    """What the code says of a cause or remedy in words of its own, ``{}`` where something is filled in."""
+    found: set[str] = set()
+    for path in (path for room in ROOMS for path in (PLUGINS / room).rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        named = {
+            target.id: node.value
+            for node in tree.body
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.keyword) and node.arg in ("cause", "remedy"):
+                found.update(spelled(node.value, named))
+            elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Cause", "Absent"):
+                found.update(said for value in node.args for said in spelled(value, named))
+    return {said for said in found if len(re.findall("[A-Za-z]{2,}", said.replace("{}", ""))) > 1} - {NAME}
+
+
+def spelled(node: ast.expr, named: Mapping[str, ast.expr]) -> Iterator[str]:
+    """The texts that it may be, as far as they stand there."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.JoinedStr):
+        yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    elif isinstance(node, ast.Name) and node.id in named:
+        yield from spelled(named[node.id], {})
+    elif isinstance(node, ast.IfExp | ast.BoolOp | ast.BinOp):
+        some = node.values if isinstance(node, ast.BoolOp) else list(ast.iter_child_nodes(node))
+        parts = [list(spelled(part, named)) for part in some if isinstance(part, ast.expr)]
+        if isinstance(node, ast.BinOp):
+            yield "".join(part[0] if part else "{}" for part in parts)
+        else:
+            yield from (said for part in (parts[1:] if isinstance(node, ast.IfExp) else parts) for said in part)
+
+
+def test_every_cause_and_remedy_that_stands_in_the_code_has_its_chinese() -> None:
+    every = literals()
+    assert len(every) > 100
+    assert sorted(said for said in every if not chinese(said)) == []
+    assert sorted(set(SAID) - every - ELSEWHERE - {said.removesuffix("{}") for said in every}) == [], "said by nobody"
+
+
+def test_what_is_filled_in_stands_in_the_chinese_and_is_said_in_it_where_it_has_some() -> None:
+    assert chinese("the port cannot do more than 4096") == "\u8be5\u7aef\u53e3\u6700\u591a\u53ea\u80fd 4096"
+    said = "unreachable by ssh: no route"
+    assert chinese(said) == SAID["unreachable by ssh: {}"].replace("{}", "no route")
+    nested = chinese("name the port in ibready_expect.ignore where no job uses it; else verify again")
+    assert nested.endswith(SAID["verify again"])
+    assert chinese("unreachable by ssh: " + 2000 * "x") == "", "as long as a host likes"
 
 
 def words(said: str) -> set[str]:
