@@ -100,6 +100,8 @@ def opened(browser: Browser, path: Path, at: str = "", now: str = NOW, **wishes:
         # The page tells the age of its data.
         watched.page.clock.set_fixed_time(now)
         watched.page.goto(path.as_uri() + at)
+        if wishes.get("java_script_enabled", True):
+            watched.page.wait_for_selector("html[data-script=on]", state="attached")
         yield watched
     finally:
         context.close()

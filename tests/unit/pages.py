@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
@@ -66,11 +68,16 @@ class Seen(HTMLParser):
     def data(self) -> dict[str, Any]:
         """What the page's script reads."""
         (text,) = (said for one, said in self.raw if one.attributes.get("id") == "data")
-        found: dict[str, Any] = json.loads(text)
-        return found
+        return unpacked(text)
 
     def ids(self) -> list[str]:
         return [one.attributes["id"] for one in self.elements if "id" in one.attributes]
+
+
+def unpacked(text: str) -> dict[str, Any]:
+    """The data of the script, as it packs them."""
+    found: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(text)))
+    return found
 
 
 def parse(html: str) -> Seen:

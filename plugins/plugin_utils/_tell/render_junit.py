@@ -123,11 +123,7 @@ def _blind(why: str) -> list[str]:
 def _ended(place: str, element: str, message: str, kind: str, body: Sequence[str]) -> list[str]:
     said = _attributes({"message": message, "type": kind})
     text = _escaped("\n".join(body))
-    return [
-        f"{place}>",
-        f"<{element}{said}>{text}</{element}>",
-        "</testcase>",
-    ]
+    return [f"{place}>", f"<{element}{said}>{text}</{element}>", "</testcase>"]
 
 
 def _type(check: Check) -> str:

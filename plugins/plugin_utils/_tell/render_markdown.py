@@ -106,11 +106,7 @@ def _hosts(report: Said) -> list[str]:
     if not bad:
         return []
     rows = [
-        (
-            text(name),
-            f"{_MARKS[entry['verdict']]} {text(entry['verdict'])}",
-            text(summary.counts(entry)),
-        )
+        (text(name), f"{_MARKS[entry['verdict']]} {text(entry['verdict'])}", text(summary.counts(entry)))
         for name, entry in list(bad.items())[:_HOSTS]
     ]
     reported = _table(("node", "verdict", "checks"), rows)
@@ -122,11 +118,7 @@ def _fabrics(report: Said) -> list[str]:
     if not reported or not (reported["error"] or reported["fabrics"]):
         return []
     rows = [
-        (
-            text(fabric["name"]),
-            f"{_MARKS[fabric['verdict']]} {text(fabric['verdict'])}",
-            text(summary.counts(fabric)),
-        )
+        (text(fabric["name"]), f"{_MARKS[fabric['verdict']]} {text(fabric['verdict'])}", text(summary.counts(fabric)))
         for fabric in reported["fabrics"]
     ]
     lines = ["### Fabrics", ""]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the page's script reads: every text once, every check once, and per host what it had.
+"""What the page's script reads: every text once, every check once, and per host what it had. Packed by zlib.
 
     {"words": {key: [English, Chinese]}, "strings": ["", ...], "checks": [...], "hosts": [...],
      "ids": [[id, title, what it looks at], ...], "rdma": bool, "groups": [[name, [hosts by number]], ...],
@@ -16,7 +16,9 @@ number]], all but the hosts' of strings.
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -83,11 +85,10 @@ class _Checks:
 
 
 def script(page: Page, sections: Sequence[Section]) -> str:
-    """JSON that can stand in a script element: no ``<`` in it, so no end and no comment."""
+    """JSON by zlib in Base64, which can stand in a script element: no ``<`` in it, so no end and no comment."""
     found = {**collected(page), "words": words()}
     found["sections"] = {section.id: _shown(section.data) for section in sections if section.data is not None}
-    packed = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
-    return packed.replace("<", "\\u003c")
+    return base64.b64encode(zlib.compress(json.dumps(found, separators=(",", ":")).encode(), 9)).decode()
 
 
 def collected(page: Page) -> dict[str, Any]:
@@ -122,7 +123,7 @@ def collected(page: Page) -> dict[str, Any]:
 def _chinese(page: Page) -> dict[str, str]:
     bad = (check for host in page.hosts for check in host.checks if check["result"] in (FAIL, UNKNOWN))
     said = {entry for check in bad for entry in (_known(check["id"])[0], check["cause"], check["remedy"])}
-    return {entry: chinese(entry) for entry in sorted(said) if chinese(entry)}
+    return {entry: other for entry in sorted(said) if (other := chinese(entry))}
 
 
 def _went(page: Page, names: Sequence[str], strings: _Interned) -> dict[str, Any] | None:

@@ -36,11 +36,16 @@ class Host:
 
 @dataclass(frozen=True)
 class Group:
-    """A group of the inventory. ``hosts``: its hosts of this run; ``bad``: those that are not ready."""
+    """A group of the inventory. ``hosts``: its hosts of this run; ``counts``: by verdict."""
 
     name: str
     hosts: frozenset[str]
-    bad: int
+    counts: Mapping[str, int]
+
+    @property
+    def odd(self) -> list[tuple[str, int]]:
+        """The verdicts of those that are not ready, the worst first."""
+        return [(word, self.counts[word]) for word in VERDICTS[:0:-1] if self.counts[word]]
 
 
 @dataclass(frozen=True)
@@ -69,9 +74,9 @@ class Page:
 
     @property
     def odd_groups(self) -> list[Group]:
-        """Those with hosts that are not ready, the larger part of them first."""
-        some = [group for group in self.groups if group.bad]
-        return sorted(some, key=lambda group: -group.bad / len(group.hosts))
+        """Those with hosts that are not ready, the larger part of the worst verdict first."""
+        some = [group for group in self.groups if group.odd]
+        return sorted(some, key=lambda group: [-group.counts[word] / len(group.hosts) for word in VERDICTS[:0:-1]])
 
     def within(self, places: Collection[str]) -> str:
         """The smallest group that holds all of several places; "" where none does."""
@@ -146,7 +151,5 @@ def _groups(hosts: Said, raw: Mapping[str, Sequence[str]]) -> list[Group]:
     """Smallest first, as the run object has them."""
     found = [(name, frozenset(members) & hosts.keys()) for name, members in raw.items()]
     return [
-        Group(name, members, sum(hosts[host]["verdict"] != READY for host in members))
-        for name, members in found
-        if members
+        Group(name, members, Counter(hosts[host]["verdict"] for host in members)) for name, members in found if members
     ]

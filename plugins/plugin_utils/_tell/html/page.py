@@ -41,7 +41,7 @@ SECTIONS: Sequence[Callable[[Mapping[str, Any], Speech], Section | None]] = (
 )
 CSS = ("base", "summary", "causes", "grid", "host", "sections", "print")
 JS = (
-    *("dom", "memory", "data", "words", "theme", "filter", "columns", "grid", "keys", "controls"),
+    *("dom", "memory", "theme", "data", "words", "filter", "columns", "grid", "keys", "controls"),
     *("finding", "went", "host", "dialog", "causes", "csv", "age", "print", "main"),
 )
 # What the first screen names, and what is folded below it; the grid has all.
@@ -73,7 +73,7 @@ def render(run: Mapping[str, Any]) -> str:
 
 
 def _static(page: model.Page) -> dict[str, Any]:
-    """``whole``: whether all checks are shown; ``told``: hosts and what of them is wrong."""
+    """``whole``: whether all checks are shown; ``told``: hosts and what of them is wrong, ``named`` by name."""
     whole = sum(len(host.checks) for host in page.hosts) <= STATIC
     reported, room = [], STATIC
     for host in page.hosts:
@@ -81,7 +81,7 @@ def _static(page: model.Page) -> dict[str, Any]:
         if (bad or whole) and room > 0:
             reported.append((host, bad[:room]))
         room -= len(bad)
-    return {"whole": whole, "told": reported, "untold": max(0, -room)}
+    return {"whole": whole, "told": reported, "named": {host.name for host, _bad in reported}, "untold": max(0, -room)}
 
 
 def policy(style: str, script: str) -> str:
@@ -98,7 +98,8 @@ def _digest(text: str) -> str:
 
 
 def _script() -> str:
-    return f'"use strict";\n{{\n{_joined("js", JS)}}}\n'
+    failed = 'document.getElementById("unpacked").hidden = false; delete document.documentElement.dataset.waits;'
+    return f'"use strict";\n(async () => {{\n{_joined("js", JS)}}})().catch((fault) => {{ {failed} throw fault; }});\n'
 
 
 def _joined(kind: str, names: Sequence[str]) -> str:

@@ -56,7 +56,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Fabric:
-    """Nodes by GUID in a readable order, and all links between them."""
+    """Nodes by GUID in a readable order, and all links between them. ``name``: as it stands in a sentence."""
 
     name: str
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -104,12 +104,8 @@ def read(raw: Mapping[str, Any]) -> Fabric:
     known = {node.guid: node for node in sorted(nodes, key=_order) if node.guid}
     links = (_link(as_dict(entry)) for entry in as_list(raw.get("links")))
     # The only fabric of a cluster has no name of its own.
-    name = str(raw.get("name") or "")
-    return Fabric(
-        "" if name == "fabric" else name,
-        known,
-        tuple(link for link in links if link.a in known and link.b in known),
-    )
+    name = f"fabric {raw.get('name') or ''}".strip().replace("fabric fabric", "fabric")
+    return Fabric(name, known, tuple(link for link in links if link.a in known and link.b in known))
 
 
 def _order(node: Node) -> tuple[int, list[tuple[int, str]], list[tuple[int, str]]]:

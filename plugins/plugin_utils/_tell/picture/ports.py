@@ -19,10 +19,7 @@ def draw(fabric: Fabric, name: str) -> str:
     rows, left_out = _rows(fabric)
     side = _SIDE if len(rows) <= 64 else _SMALL
     most = max((_port(row.guid, link) for row in rows for link in _links(fabric, row)), default=0)
-    entries = [
-        *svg_entries({link.state for link in fabric.links}),
-        ("#ffffff", "", svg.said("picture.no_cable")),
-    ]
+    entries = [*svg_entries({link.state for link in fabric.links}), ("#ffffff", "", svg.said("picture.no_cable"))]
     good: list[tuple[int, int]] = []
     reported: list[tuple[int, int, Link]] = []
     for at, node in enumerate(rows):

@@ -31,13 +31,7 @@ class Screen:
     while a process is forked, and every change of what ``text`` tells is made under it."""
 
     def __init__(
-        self,
-        out: TextIO,
-        others: tuple[TextIO, ...],
-        lock: Any,
-        text: Callable[[int], str],
-        *,
-        color: bool,
+        self, out: TextIO, others: tuple[TextIO, ...], lock: Any, text: Callable[[int], str], *, color: bool
     ) -> None:
         self._out, self._others, self.lock, self._text = out, others, lock, text
         self._color = color

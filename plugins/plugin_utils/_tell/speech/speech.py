@@ -15,7 +15,8 @@ from .chinese import chinese
 
 FOLDER = Path(__file__).parents[1] / "words"
 FILES = ("page", "fabric", "pings", "pictures", "sections")
-_PLACE = re.compile(r"{([a-z]+)}")
+_PLACE = re.compile(r"{([a-z]+)(?::([^/}]*)/([^}]*))?}")
+_CODE = re.compile("`([^`\n]+)`")
 # Controls but tab and line feed; marks without width; what turns text or separates lines; halves of
 # characters, which UTF-8 cannot hold; what is no character.
 _STRAY = re.compile(
@@ -26,7 +27,8 @@ _STRAY = re.compile(
 
 @cache
 def words() -> dict[str, list[str]]:
-    """Key -> English, Chinese. ``{n}`` stands for what is said with it; ``one|many`` goes by ``n``."""
+    """Key -> English, Chinese. ``{n}`` stands for what is said with it, ``{n:host/hosts}`` for a number of these;
+    ``one|many`` goes by ``n``."""
     found: dict[str, list[str]] = {}
     for name in FILES:
         found.update(_yaml.load((FOLDER / f"{name}.yml").read_text(encoding="utf-8")))
@@ -43,7 +45,24 @@ class Speech:
     def of(self, said: str) -> Markup:
         """A text that is not the page's own, with its Chinese where it has one."""
         other = chinese(said)
-        return Markup('<span data-zh="{}">{}</span>').format(text(other), text(said)) if other else escape(text(said))
+        if not other:
+            return self.marked(said)
+        own = Markup(' data-en="{}"').format(text(said)) if "`" in said else ""
+        return Markup('<span data-zh="{}"{}>{}</span>').format(text(other), own, self.marked(said))
+
+    def marked(self, said: str) -> Markup:
+        """A text in which what stands between backticks is code, and can be copied where it is a command."""
+        parts = _CODE.split(text(said))
+        return Markup("").join(self._code(part) if at % 2 else part for at, part in enumerate(parts))
+
+    def _code(self, said: str) -> Markup:
+        code = Markup("<code>{}</code>").format(said)
+        return code + Markup(" ") + self.copy(said) if " " in said else code
+
+    def copy(self, said: str) -> Markup:
+        """A button that copies it, for the script."""
+        button = Markup('<button type="button" class="link copy" hidden data-copy="{}">{}</button>')
+        return button.format(text(said), self("copy"))
 
     def on(self, key: str, **values: object) -> Markup:
         """Only the attributes of such an element."""
@@ -53,12 +72,16 @@ class Speech:
         """Only the English words, not escaped; KeyError for what is not there."""
         one, _bar, many = words()[key][0].partition("|")
         said = many if many and values.get("n") != 1 else one
-        return _PLACE.sub(lambda match: shown(values[match.group(1)]), said)
+        return _PLACE.sub(lambda match: _counted(match, shown(values[match[1]])), said)
 
     def attr(self, name: str, key: str, **values: object) -> Markup:
         """The same for an attribute: ``t.attr("aria-label", "key")``."""
         found = escape(self.plain(key, **values))
         return Markup(f'{name}="{found}" data-t-{name}="{key}"{_data(values)}')
+
+
+def _counted(place: re.Match[str], said: str) -> str:
+    return said if place[2] is None else f"{said} {place[2] if said == '1' else place[3]}"
 
 
 def shown(value: object) -> str:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// When it was judged in the reader's own time, and how long ago that is: old data look as new otherwise.
+// How long ago it was judged, for old data look as new otherwise; and when that was in the reader's own time.
 
 const DAY = 86400;
 
@@ -7,10 +7,7 @@ function tellAge() {
   const made = document.querySelector("time");
   const created = new Date(made.dateTime);
   if (Number.isNaN(created.getTime())) return;
-  made.textContent = created.toLocaleString(document.documentElement.lang, {
-    year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23",
-    timeZoneName: "short",
-  });
+  made.title = created.toLocaleString(document.documentElement.lang, { dateStyle: "long", timeStyle: "long" });
   const age = Math.max(0, (Date.now() - created) / 1000);
   const [unit, size] = age < 5400 ? ["minutes", 60] : age < 2 * DAY ? ["hours", 3600] : ["days", DAY];
   find("age").replaceChildren(word(`age.${unit}`, { n: Math.round(age / size) }));

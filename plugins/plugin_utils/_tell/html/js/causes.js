@@ -15,18 +15,23 @@ function startCauses() {
       find("filter").focus({ preventScroll: true });
     });
   }
-  for (const button of document.querySelectorAll("button.copy")) {
-    button.hidden = false;
-    copies(button, "copy", () => button.dataset.copy);
-  }
+  for (const button of document.querySelectorAll("button.copy")) button.hidden = false;
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button.copy");
+    if (button) copied(button, "copy", button.dataset.copy);
+  });
 }
 
-// A button that is called by that word, and says for a while that it has copied.
-function copies(button, key, textNow) {
-  button.addEventListener("click", () => copy(textNow()).then(() => {
+function copyButton(text) {
+  return make("button", { type: "button", class: "link copy", "data-copy": text }, word("copy"));
+}
+
+// The button, called by that word, says for a while that it has copied.
+function copied(button, key, text) {
+  copy(text).then(() => {
     button.replaceChildren(word("copied"));
     setTimeout(() => button.replaceChildren(word(key)), 2000);
-  }, () => {}));
+  }, () => {});
 }
 
 // A page from a file or over http may be refused the clipboard; then it is done as by hand. It fails where neither does.
@@ -44,7 +49,7 @@ function byHand(text) {
   // What is outside of an open dialog can be selected by nobody.
   (document.querySelector("dialog[open]") || document.body).append(area);
   area.select();
-  const copied = document.execCommand("copy");
+  const done = document.execCommand("copy");
   area.remove();
-  if (!copied) throw new Error("not copied");
+  if (!done) throw new Error("not copied");
 }

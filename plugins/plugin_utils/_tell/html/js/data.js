@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The run as data.py packed it. RANKS: from nothing to the worst, as a cell of the grid shows it.
 
-const data = JSON.parse(find("data").textContent);
+const data = await unpacked(find("data").textContent);
 const strings = data.strings;
 const VERDICTS = ["ready", "degraded", "unknown", "not_ready"];
 const RESULTS = ["pass", "fail", "unknown", "skip"];
@@ -59,6 +59,12 @@ data.ids.forEach((_, id) => {
   if (!areas.has(areaOf(id))) areas.set(areaOf(id), []);
   areas.get(areaOf(id)).push(id);
 });
+
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}
 
 function areaOf(id) {
   return data.ids[id][0].split(".")[0];

@@ -77,9 +77,8 @@ function follow() {
   else if (find("host").open) find("host").close();
   const part = location.hash.startsWith("#section-") ? find(location.hash.slice(1)) : null;
   const fold = part && part.querySelector("details.fold");
-  if (!fold || fold.open) return;
-  fold.open = true;
-  part.scrollIntoView();
+  if (fold) fold.open = true;
+  if (part) part.scrollIntoView();
 }
 
 // In a hand there is room for a line of each part; what is asked for opens.

@@ -17,7 +17,7 @@ function checkRow(check) {
     make("th", { scope: "row" }, name),
     make("td", null, check.subject),
     make("td", null, badge(check)),
-    make("td", null, check.observed || check.cause, evidenceOf(check)),
+    make("td", null, check.observed || bilingual(check.cause), evidenceOf(check)),
     make("td", null, expectation(check)));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the reader chose, where the browser lets a file remember it.
 
+const LANGUAGES = ["en", "zh"];
+
 function recall(name) {
   try {
     return localStorage.getItem(`ibready.${name}`);

@@ -3,6 +3,10 @@
 
 const THEMES = ["auto", "dark", "light"];
 
+// At once, before the data is there; what will be said in another language than the file's waits for its words.
+document.documentElement.dataset.theme = THEMES.includes(recall("theme")) ? recall("theme") : "auto";
+document.documentElement.dataset.waits = firstLanguage() === LANGUAGES[0] ? "no" : "yes";
+
 function paint(theme) {
   document.documentElement.dataset.theme = theme;
   find("theme").replaceChildren(word(`theme.${theme}`));
@@ -11,8 +15,7 @@ function paint(theme) {
 function startTheme() {
   const button = find("theme");
   button.hidden = false;
-  const kept = recall("theme");
-  paint(THEMES.includes(kept) ? kept : "auto");
+  paint(document.documentElement.dataset.theme);
   button.addEventListener("click", () => {
     const now = THEMES.indexOf(document.documentElement.dataset.theme);
     const theme = THEMES[(now + 1) % THEMES.length];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page's own words in the language that is chosen. Elements say by data-t which are theirs.
 
-const LANGUAGES = ["en", "zh"];
 const SAID = ["aria-label", "placeholder", "title"];
 const chinese = new Map(Object.entries(data.chinese));
 let language = 0;
@@ -10,7 +9,8 @@ function say(key, values) {
   let words = data.words[key][language];
   const bar = words.indexOf("|");
   if (bar >= 0) words = String(values.n) === "1" ? words.slice(0, bar) : words.slice(bar + 1);
-  return words.replace(/{([a-z]+)}/g, (_, name) => values[name]);
+  return words.replace(/{([a-z]+)(?::([^/}]*)\/([^}]*))?}/g, (_, name, one, many) =>
+    (many === undefined ? values[name] : `${values[name]} ${String(values[name]) === "1" ? one : many}`));
 }
 
 function shown(value) {
@@ -25,11 +25,20 @@ function word(key, values) {
   return made;
 }
 
-// What is not the page's own: an element of it where its Chinese is known.
+// A text in which what stands between backticks is code, and can be copied where it is a command.
+function marked(said) {
+  return said.split(/`([^`\n]+)`/).flatMap((part, at) => {
+    if (at % 2 === 0) return [part];
+    const code = make("code", null, part);
+    return part.includes(" ") ? [code, " ", copyButton(part)] : [code];
+  });
+}
+
+// What is not the page's own, said in the language that is chosen where its Chinese is known.
 function bilingual(said) {
-  if (!chinese.has(said)) return said;
+  if (!chinese.has(said)) return said && make("span", null, ...marked(said));
   const made = make("span", { "data-en": said, "data-zh": chinese.get(said) });
-  made.textContent = made.dataset[LANGUAGES[language]];
+  made.append(...marked(made.dataset[LANGUAGES[language]]));
   return made;
 }
 
@@ -46,7 +55,7 @@ function translate(root) {
   }
   for (const one of root.querySelectorAll("[data-zh]")) {
     one.dataset.en ??= one.textContent;
-    one.textContent = one.dataset[LANGUAGES[language]];
+    one.replaceChildren(...marked(one.dataset[LANGUAGES[language]]));
   }
   for (const name of SAID) {
     for (const one of root.querySelectorAll(`[data-t-${name}]`)) {
@@ -78,5 +87,6 @@ function startWords() {
     remember("language", code);
     speak(code);
   });
-  if (firstLanguage() !== "en") speak(firstLanguage());
+  if (firstLanguage() !== LANGUAGES[0]) speak(firstLanguage());
+  document.documentElement.dataset.waits = "no";
 }

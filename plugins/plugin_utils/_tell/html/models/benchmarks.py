@@ -9,7 +9,7 @@ from typing import Any
 
 from .....module_utils._ground.check import FAIL, PASS, UNKNOWN
 from ...._ground.dicts import as_dict, as_list
-from .text import Names, brief, cut, names
+from .text import Names, brief, cut, moment, names
 
 ROWS = 150
 _BENCH = (".bench.",)
@@ -71,7 +71,7 @@ def read(run: Mapping[str, Any]) -> Benchmarks | None:
     shown, more = cut(rows, ROWS)
     idle = [name for name, host in hosts.items() if not host.get("measured")]
     return Benchmarks(
-        created=brief(reported.get("created") or ""),
+        created=moment(str(reported.get("created") or "")),
         simulated=brief(reported.get("simulated") or ""),
         what=tuple(brief(entry, 20) for entry in as_list(reported.get("what"))[:8]),
         measured=len(hosts) - len(idle),

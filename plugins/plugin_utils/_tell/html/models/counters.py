@@ -113,10 +113,7 @@ def _values(detail: Any) -> Mapping[str, Any]:
 
 
 def _rank(cells: Mapping[str, Cell]) -> tuple[int, int]:
-    return (
-        -sum(cell.rises for cell in cells.values()),
-        -max((cell.total or 0 for cell in cells.values()), default=0),
-    )
+    return (-sum(cell.rises for cell in cells.values()), -max((cell.total or 0 for cell in cells.values()), default=0))
 
 
 def _host(host: fleet.Seen, usual: int) -> tuple[dict[str, Cell], bool]:

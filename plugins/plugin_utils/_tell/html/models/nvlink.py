@@ -76,10 +76,7 @@ def read(run: Mapping[str, Any]) -> Nvlink:
             unseen.setdefault(brief(state.get("cause") or ""), []).append(host.name)
     classes = fleet.classes(reported, fleet.size(run))
     return Nvlink(
-        [_map(kind) for kind in classes[:MAPS]],
-        _reasons(without),
-        _reasons(unseen),
-        max(0, len(classes) - MAPS),
+        [_map(kind) for kind in classes[:MAPS]], _reasons(without), _reasons(unseen), max(0, len(classes) - MAPS)
     )
 
 
@@ -109,10 +106,7 @@ def _map(entry: fleet.Class) -> Map:
 
 
 def _cells(
-    gpu: str,
-    mine: Mapping[str, Links],
-    wrong: Mapping[str, set[tuple[str, str]]],
-    bad: Collection[str],
+    gpu: str, mine: Mapping[str, Links], wrong: Mapping[str, set[tuple[str, str]]], bad: Collection[str]
 ) -> list[Cell]:
     """Links are numbered from 0 on; those that are not down are up."""
     up: Counter[int] = Counter()

@@ -29,10 +29,7 @@ class Difference:
 
 
 def differences(
-    entry: fleet.Class,
-    links: Mapping[str, Links],
-    usual: Mapping[str, int],
-    minded: Collection[str],
+    entry: fleet.Class, links: Mapping[str, Links], usual: Mapping[str, int], minded: Collection[str]
 ) -> list[Difference]:
     """The worst kind first. ``links``: by host; ``usual``: links up, by GPU; ``minded``: hosts
     whose links a check minds."""
@@ -50,7 +47,7 @@ def _of_links(host: fleet.Seen, mine: Links, usual: Mapping[str, int], minded: C
     for gpu, most in usual.items():
         part = f"GPU {gpu}"
         if gpu not in mine:
-            yield Difference(host.name, part, MISSING, "", "")
+            yield Difference(host.name, part, MISSING, "", str(most))
             continue
         active, down = mine[gpu]
         if down and host.name in minded:

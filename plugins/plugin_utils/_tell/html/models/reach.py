@@ -87,10 +87,7 @@ def _pair(entry: Said, over: object, state: str, said: object) -> Pair:
 
 
 def _reach(
-    raw: Iterable[Any],
-    state: Callable[[Said], str],
-    good: Iterable[str],
-    pair: Callable[[Said], Pair],
+    raw: Iterable[Any], state: Callable[[Said], str], good: Iterable[str], pair: Callable[[Said], Pair]
 ) -> Reach | None:
     every = [as_dict(entry) for entry in raw]
     if not every:

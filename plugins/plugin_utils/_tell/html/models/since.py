@@ -9,7 +9,7 @@ from typing import Any
 
 from ...._ground.dicts import as_dict, as_list
 from ...._run.compare import WAYS
-from .text import Names, brief, cut, names, number
+from .text import Names, brief, cut, moment, names, number
 
 HOSTS = 200
 FINDINGS = 6
@@ -87,7 +87,7 @@ def read(run: Mapping[str, Any]) -> Since | None:
     every = [_differs(str(name), as_dict(item)) for name, item in found.items()]
     every.sort(key=_weight)
     shown, more = cut(every, HOSTS)
-    return Since(brief(reported.get("created") or ""), str(reported.get("error") or ""), counts, shown, more)
+    return Since(moment(str(reported.get("created") or "")), str(reported.get("error") or ""), counts, shown, more)
 
 
 def _differs(name: str, told: Mapping[str, Any]) -> Differs:

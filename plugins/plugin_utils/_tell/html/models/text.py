@@ -53,8 +53,9 @@ def cut(rows: Sequence[T], most: int) -> tuple[list[T], int]:
 
 
 def moment(created: str) -> str:
-    """When a run was judged, for whom no script tells the local time."""
+    """When a run was judged, for whom no script tells the local time; as it is told where no zone is."""
     try:
-        return f"{datetime.datetime.fromisoformat(created).astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
+        found = datetime.datetime.fromisoformat(created)
+        return f"{found.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC" if found.tzinfo else brief(created)
     except (OverflowError, ValueError):
         return brief(created)

@@ -42,18 +42,16 @@ class Row:
 @dataclass(frozen=True)
 class Went:
     """``runs``: when each was, oldest first. ``rows``: hosts that were not ready in each, those that
-    change often first, then those that fail. ``unread``: runs that could not be read."""
+    change often first, then those that fail. ``unread``: runs that could not be read. ``bad``: how many of ``all``
+    were not ready or unknown in some run; ``warned``: how many others were degraded in one."""
 
     runs: list[str]
     rows: list[Row]
     unread: list[str]
     all: int
+    bad: int = 0
+    warned: int = 0
     more: int = 0
-
-    @property
-    def odd(self) -> int:
-        """How many were not ready in some run."""
-        return sum(row.hosts.total for row in self.rows) + self.more
 
     @property
     def failing(self) -> list[Row]:
@@ -79,7 +77,10 @@ def read(run: Mapping[str, Any]) -> Went | None:
     every = _rows(told, here)
     unread = [brief(said, 400) for said in told["unread"]]
     left = sum(row.hosts.total for row in every[ROWS:])
-    return Went([moment(one) for one in told["runs"]], every[:ROWS], unread, len(here & told["hosts"].keys()), left)
+    bad = sum(row.hosts.total for row in every if not set(_BAD).isdisjoint(row.verdicts))
+    warned = sum(row.hosts.total for row in every) - bad
+    runs = [moment(one) for one in told["runs"]]
+    return Went(runs, every[:ROWS], unread, len(here & told["hosts"].keys()), bad, warned, left)
 
 
 def _rows(told: Mapping[str, Any], here: Collection[str]) -> list[Row]:

@@ -9,7 +9,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ...._fleet.ping import coverage
 from ...._ground.dicts import as_dict, as_list
 from ...picture import pings
 from ...speech import environment
@@ -17,7 +16,7 @@ from ...speech.environment import Section
 from ...speech.speech import Speech
 
 # More pings than these nobody reads here: the JSON report has all.
-PINGS = 200
+PINGS = 150
 _EACH = ("host", "leaf", "group")
 
 
@@ -50,7 +49,7 @@ def section(run: Mapping[str, Any], t: Speech) -> Section | None:
         "sections/pings.html.j2",
         t,
         matrices=matrices,
-        sample=coverage.sentence(run.get("ping_coverage")),
+        sample=as_dict(run.get("ping_coverage")),
         pings=_shown(every),
         every=len(every),
     )

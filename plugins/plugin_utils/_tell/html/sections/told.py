@@ -71,7 +71,7 @@ def _since(found: compared.Since, t: Speech) -> tuple[Markup, bool]:
 
 def _went(found: before.Went, t: Speech) -> tuple[Markup, bool]:
     # Who fails and who changes often stands on the first screen.
-    return t("went.says", n=found.odd, all=found.all, runs=len(found.runs)), bool(found.unread)
+    return t("went.says", n=found.bad, all=found.all, warned=found.warned, runs=len(found.runs)), bool(found.unread)
 
 
 def _changes(found: compared.Changes, t: Speech) -> tuple[Markup, bool]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -44,7 +45,7 @@ def shown(check: dict[str, Any]) -> dict[str, Any]:
 @settings(deadline=None)
 @given(runs.hostile())
 def test_every_check_of_every_host_comes_back(run: dict[str, Any]) -> None:
-    packed = json.loads(data.script(model.read(run), []))
+    packed = pages.unpacked(data.script(model.read(run), []))
     assert len(packed["hosts"]) == len(run["hosts"])
     for one, (name, host) in zip(packed["hosts"], run["hosts"].items(), strict=True):
         assert packed["strings"][one[0]] == text(name)
@@ -57,9 +58,8 @@ def test_every_check_of_every_host_comes_back(run: dict[str, Any]) -> None:
 @given(runs.hostile())
 def test_nothing_in_it_ends_the_element_that_holds_it(run: dict[str, Any]) -> None:
     packed = data.script(model.read(run), [])
-    assert "<" not in packed
-    packed.encode()
-    json.loads(packed)
+    assert re.fullmatch("[A-Za-z0-9+/=]+", packed)
+    pages.unpacked(packed)
 
 
 def test_what_is_the_same_is_there_once() -> None:
@@ -94,7 +94,7 @@ def test_data_of_a_section_is_there_and_visible() -> None:
     one = Section("x", Markup("X"), Markup(""), data={"a\u202e": ["</script>\x00", 1, None, 0.5]})
     packed = data.script(model.read(runs.run(runs.MIXED)), [one])
     assert "</script" not in packed
-    assert json.loads(packed)["sections"] == {
+    assert pages.unpacked(packed)["sections"] == {
         "x": {"a\\u202e": ["</script>\\x00", 1, None, 0.5]},
     }
 

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given, settings
 
+from ansible_collections.ibready.cluster.plugins.plugin_utils._run import compare, course
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.html import page
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech import environment
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import text
@@ -170,6 +171,61 @@ def test_how_it_was_run_is_told() -> None:
     assert "Check mode: nothing was changed" in said
 
 
+def test_groups_of_dead_hosts_stand_before_those_of_degraded_ones_and_tell_them_apart() -> None:
+    made = {"n": runs.judged(runs.check("fail")), "u": runs.judged(), "d": runs.judged(DEGRADED), "r": runs.MIXED["n1"]}
+    racks = {"rack1": "dddd", "rack2": "rrnd", "rack3": "rrrr", "rack4": "rruu", "rack5": "rrdr"}
+    hosts = {f"{rack}-{at}": made[one] for rack, some in racks.items() for at, one in enumerate(some)}
+    run = runs.run(hosts)
+    run["run"]["groups"] = {rack: [name for name in hosts if name.startswith(rack)] for rack in racks}
+    said = pages.words(run)
+    assert (
+        "Not all ready: rack2 1 not ready, 1 degraded of 4 · rack4 2 unknown of 4 · "
+        "rack1 4 degraded of 4 · rack5 1 degraded of 4 What is wrong"
+    ) in said
+    run["run"]["groups"] = {f"group{at}": list(hosts) for at in range(14)}
+    assert "of 20 and 2 more What is wrong" in pages.words(run)
+
+
+DEGRADED = runs.check("fail", severity="warning")
+# A word, code or a link right behind another, with no blank between them.
+GLUED = re.compile(r"[\w).](?:</(?:span|b|a|code|small|button)>)+<(?:span|b|a|code|small|strong|button)\b[^>]*>[\w(]")
+
+
+@pytest.mark.parametrize("size", [3, 40, 1500])
+def test_no_two_words_are_glued_together_and_no_cell_of_a_table_is_empty(size: int) -> None:
+    kinds = list(runs.MIXED.values())
+    hosts = {f"n{at}.example": kinds[at % 3] for at in range(size)}
+    run = runs.run(hosts, fabric=FULL["fabric"], simulated="x")
+    run["run"]["groups"] = {f"rack{at}": list(hosts)[at::20] for at in range(20)}
+    before = runs.run({name: kinds[(at + 1) % 3] for at, name in enumerate(hosts)}, fabric=runs.fabric(runs.check()))
+    run["since"] = compare.compare(before, run)
+    run["history"] = course.carried(before, run, 10)
+    rendered = page.render(run).partition('<script type="text/plain"')[0]
+    assert GLUED.findall(rendered) == []
+    assert "<td></td>" not in rendered
+    assert "fabric fabric" not in re.sub(r"<[^>]*>", "", rendered)
+    # One way to write a time.
+    assert re.findall(r">[^<]*\d\d\d\d-\d\d-\d\dT", rendered) == []
+
+
+def test_hosts_of_a_domain_are_folded_as_on_the_terminal_and_copied_as_slurm_reads_them() -> None:
+    run = runs.run({f"gpu{at:02}.cluster.example": runs.judged(runs.check("fail")) for at in (1, 2, 3)})
+    assert "a rail has no link gpu[01-03].cluster.example copy" in pages.words(run)
+    copied = [one.attributes.get("data-copy") for one in pages.parse(page.render(run)).elements]
+    assert "gpu01.cluster.example,gpu02.cluster.example,gpu03.cluster.example" in copied
+
+
+def test_what_stands_between_backticks_is_code_and_a_command_is_copied() -> None:
+    check = runs.check("unknown", cause="`x` is <off>", remedy="try `ssh -v n1`, or `reboot`")
+    html = page.render(runs.run({"n1": runs.judged(check)}))
+    first = html.partition('id="hosts"')[0]
+    assert "<code>x</code> is &lt;off&gt;" in first
+    button = '<button type="button" class="link copy" hidden data-copy="ssh -v n1">'
+    assert f"try <code>ssh -v n1</code> {button}" in first
+    assert "or <code>reboot</code>" in first
+    assert "`" not in re.sub(r'data-\w+="[^"]*"', "", first.partition("<body>")[2])
+
+
 def test_no_host_and_no_check_are_not_well() -> None:
     assert "No hosts took part" in pages.words(runs.run({}))
     said = pages.words(runs.run({"n1": runs.judged()}))
@@ -252,16 +308,10 @@ def test_headings_go_down_by_one_and_every_part_has_its_name() -> None:
             assert one.attributes["href"][1:] in ids
 
 
-def test_without_script_the_findings_of_a_large_trouble_are_bounded(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_script_the_findings_of_a_large_trouble_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "STATIC", 10)
     bad = {f"n{number}": runs.judged(*[runs.check("unknown")] * 4) for number in range(5)}
     seen = pages.parse(page.render(runs.run(bad)))
-    assert [one for one in seen.ids() if one.startswith("host=")] == [
-        "host=n0",
-        "host=n1",
-        "host=n2",
-    ]
+    assert [one for one in seen.ids() if one.startswith("host=")] == ["host=n0", "host=n1", "host=n2"]
     assert "and 10 more, in the JSON report" in seen.words
     assert all(f"n{number} unknown" in seen.words for number in range(5))

@@ -14,7 +14,7 @@ from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.envir
 from ansible_collections.ibready.cluster.plugins.plugin_utils._tell.speech.speech import FILES, Speech, words
 from tests.unit import pages, runs
 
-PLACE = re.compile(r"{([^}]*)}")
+PLACE = re.compile(r"{([^}:]*)[^}]*}")
 # t("key"), t.on("key"), t.attr("title", "key"), word("key"), "key" as a whole string.
 QUOTED = re.compile(r"""["'`]([a-z_.]+)["'`$]""")
 # Those that are put together: "verdict." ~ word.
@@ -63,6 +63,14 @@ def test_one_and_many() -> None:
     assert str(t("grid.count", n=2000, shown=3)) == (
         '<span data-t="grid.count" data-n="2,000" data-shown="3">3 of 2,000 hosts</span>'
     )
+
+
+def test_no_number_stands_before_a_word_that_it_may_not_fit() -> None:
+    assert Speech().plain("strips.count", n=1, odd=1) == "1 distribution; 1 outlier among the hosts"
+    assert Speech().plain("strips.count", n=2, odd=0) == "2 distributions; 0 outliers among the hosts"
+    # A word that goes by n has both forms, |; any other number has them with it.
+    many = re.compile(r"{[a-z]+} (?!ms|class)(more |of \w+ )?[a-z]+s\b(?! \w+ed)")
+    assert [key for key, (english, _) in words().items() if many.search(english.partition("|")[0])] == []
 
 
 def test_what_is_said_is_escaped_in_text_and_attribute() -> None:

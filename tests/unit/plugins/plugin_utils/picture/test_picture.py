@@ -297,7 +297,7 @@ def test_hostile_names_stay_text() -> None:
     raw = {**fabrics.matrix(3), "rows": [HOSTILE] * 3, "rail": HOSTILE, "by": HOSTILE}
     run = {"fabric": {"fabrics": [fabric], "error": HOSTILE}, "ping_matrix": [raw]}
     seen = pages.parse(page.render({**REPORT, **run}))
-    assert [one.attributes.get("type", "") for one, _ in seen.raw] == ["", "application/json", ""]
+    assert [one.attributes.get("type", "") for one, _ in seen.raw] == ["", "text/plain", ""]
     assert not any("onload" in one.attributes for one in seen.elements)
     drawn = pictures(told(fabric_section, run) + told(pings_section, run))
     assert len(drawn) == 2

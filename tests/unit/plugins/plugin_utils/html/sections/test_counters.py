@@ -61,7 +61,7 @@ def test_that_every_link_came_up_once_is_nothing_odd() -> None:
 def test_what_is_no_error_counter_does_not_count() -> None:
     run = runs.run({"a": counted(port_xmit_data=10**12)})
     assert counters.read(run).rows == []
-    assert "has counted errors" in shown(run).text
+    assert "show no errors" in shown(run).text
 
 
 @pytest.mark.parametrize("values", [{}, {"symbol_error": None}, {"port_xmit_data": 5}, 7])
@@ -84,7 +84,7 @@ def test_counters_that_nobody_could_read_are_not_zero() -> None:
     piece = shown(run)
     assert piece.row("a")[1:3] == ["?", "3"]
     assert "permission denied" in piece.attrs("title")
-    assert "1 host whose counters could not be read:" in piece.text
+    assert "1 host has a port whose counters could not be read:" in piece.text
 
 
 def test_a_host_without_facts_was_not_read() -> None:

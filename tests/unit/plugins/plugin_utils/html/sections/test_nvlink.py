@@ -46,7 +46,7 @@ def test_a_link_that_is_down_is_in_the_picture_and_told_with_its_host() -> None:
     assert one.differences == [nvlink.Difference("n2", "GPU 5", "down", "3")]
     piece = shown(run)
     assert piece.row("GPU 5")[4] == "X 1"
-    assert piece.row("n2") == ["n2", "GPU 5", "links down", "3", ""]
+    assert piece.row("n2") == ["n2", "GPU 5", "links down", "3", "\N{EN DASH}"]
 
 
 def test_a_link_that_is_down_where_nobody_could_judge_is_not_unused() -> None:
@@ -71,7 +71,7 @@ def test_links_that_are_not_listed_and_a_gpu_that_is_missing_differ() -> None:
     short = bent_facts(links=[{"gpu": gpu, "active": 12, "down": []} for gpu in range(7)])
     (one,) = nvlink.read(fleet(n1=short)).maps
     assert [(said.what, said.seen, said.usual) for said in one.differences] == [
-        ("missing", "", ""),
+        ("missing", "", "18"),
         *[("fewer", "12", "18")] * 7,
     ]
 

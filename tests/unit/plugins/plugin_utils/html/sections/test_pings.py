@@ -40,7 +40,7 @@ def test_of_many_pings_those_that_are_not_well_are_shown_and_the_rest_is_counted
     many = [ping(f"n{number}", 5, 5) for number in range(300)]
     piece = Piece(html(*many, *BAD))
     assert [row[0] for row in piece.rows[1:]] == ["some", "none", "idle", "mute"]
-    assert "The 4 of 304 pings that have a problem or are missing" in piece.text
+    assert "4 of 304 pings: those that have a problem or are missing" in piece.text
 
 
 def test_pings_without_a_matrix_were_planned_all_the_same() -> None:

@@ -75,7 +75,7 @@ def test_expired_waivers_come_first_and_all_are_counted() -> None:
     assert found is not None
     piece = Piece(found.html)
     assert "1 used, 1 not used, 1 expired." in piece.text
-    assert piece.row("expired")[1:] == ["ib.port.rate", "n1", "", "2026-01-01", "RMA 3"]
+    assert piece.row("expired")[1:] == ["ib.port.rate", "n1", "\N{EN DASH}", "2026-01-01", "RMA 3"]
 
 
 def test_no_waivers_no_section_and_many_are_cut() -> None:

@@ -40,7 +40,7 @@ def test_connections_are_counted_and_those_that_failed_told() -> None:
     assert found is not None
     piece = Piece(found.html)
     assert "Connections: 2 succeeded, 1 failed, 1 not tried." in piece.text
-    assert piece.row("n1") == ["n1", "n2", "29500", "dropped", ""]
+    assert piece.row("n1") == ["n1", "n2", "29500", "dropped", "\N{EN DASH}"]
     assert piece.row("n3") == ["n3", "no listener", "1", "n1 → n2 29500"]
 
 

@@ -60,7 +60,7 @@ def test_a_host_that_changes_often_is_told_first() -> None:
 def test_hosts_that_went_the_same_way_are_one_row() -> None:
     found = read(run(**{f"n{at}": "rnn" for at in range(500)}))
     assert [row.hosts.total for row in found.rows] == [500]
-    assert found.odd == found.all == 500
+    assert (found.bad, found.warned, found.all) == (500, 0, 500)
 
 
 def test_the_first_run_has_none_and_a_run_that_cannot_be_read_is_told() -> None:
