@@ -105,7 +105,7 @@ def _counts(states: Mapping[str, str]) -> tuple[int, int, int]:
 READMES = {
     "README.md": (
         "**Status: it has never run on a real HCA; of real GPUs it has seen the output and jobs of one H200.** Of {0}"
-        " checks, {1} judged something real, the others simulated hardware alone"
+        " checks, {1} have judged something real, the others only simulations"
         " ([docs/testing.md](docs/testing.md)). So start with a verify: it changes nothing."
     ),
     "README.zh-CN.md": (
