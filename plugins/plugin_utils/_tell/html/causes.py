@@ -14,7 +14,7 @@ from typing import Any
 
 from ....module_utils._ground.check import FAIL, SEVERITIES, UNKNOWN, Check
 from ..._diagnose import command, diagnosis, rank
-from ..._diagnose.finding import Finding, Unlooked
+from ..._diagnose.finding import ACCESS, Finding, Unlooked
 from ..._hosts.nameless import GAP
 from ..._slurm import hostlist
 from .cables import Cables
@@ -31,7 +31,8 @@ class Cause:
     ``seeks``: so much of ``why`` as they all say, in parts. ``act``: what hands do, or what to know before the
     commands; ``mends``: whether these do it. ``found``: its findings by place, ``behind``: what
     follows from it, as check and how many places. ``cables``: both ends, by place.
-    ``readies``: how many hosts lack nothing once it and those above it are mended.
+    ``readies``: how many hosts lack nothing once it and those above it are mended. ``own``: ``act`` is the
+    controller's word, so that a command in it may be copied.
     """
 
     result: str
@@ -50,6 +51,7 @@ class Cause:
     behind: dict[str, set[str]] = field(default_factory=dict)
     cables: list[tuple[str, str, str, bool]] = field(default_factory=list)
     readies: int = 0
+    own: bool = False
 
     @property
     def checks(self) -> list[str]:
@@ -82,6 +84,8 @@ def causes(run: Said) -> list[Cause]:
     found = [_cause(some, cables) for some in merged.values()]
     found += [_unlooked(item) for item in reported.unknown]
     found.sort(key=lambda item: (not item.error, item.result != FAIL))
+    for item in found:
+        item.own = all(_access(run["hosts"].get(at, {})) == [one.id] for at, some in item.found.items() for one in some)
     last = {place: item for item in found for place in (*item.found, *_touched(item))}
     for place, item in last.items():
         item.readies += place in run["hosts"]
@@ -119,6 +123,11 @@ def _unlooked(item: Unlooked) -> Cause:
     for finding in item.findings:
         found.found.setdefault(finding.host, []).append(finding.check)
     return found
+
+
+def _access(host: Said) -> list[str]:
+    """The controller's finding on the way to a host; and one more where the host says such a thing, too."""
+    return [check["id"] for check in host.get("checks", ()) if check["id"] == ACCESS]
 
 
 def _telling(cause: rank.Cause) -> Finding:

@@ -42,22 +42,24 @@ class Speech:
         said = Markup("<span {}>{}</span>")
         return said.format(self.on(key, **values), self.plain(key, **values))
 
-    def of(self, said: str) -> Markup:
-        """A text that is not the page's own, with its Chinese where it has one."""
+    def of(self, said: str, *, copies: bool = False) -> Markup:
+        """A text that is not the page's own, with its Chinese where it has one. ``copies``: as of `marked`."""
         other = chinese(said)
         if not other:
-            return self.marked(said)
+            return self.marked(said, copies=copies)
         own = Markup(' data-en="{}"').format(text(said)) if "`" in said else ""
-        return Markup('<span data-zh="{}"{}>{}</span>').format(text(other), own, self.marked(said))
+        own += Markup(" data-copies") if copies else ""
+        return Markup('<span data-zh="{}"{}>{}</span>').format(text(other), own, self.marked(said, copies=copies))
 
-    def marked(self, said: str) -> Markup:
-        """A text in which what stands between backticks is code, and can be copied where it is a command."""
+    def marked(self, said: str, *, copies: bool = False) -> Markup:
+        """A text in which what stands between backticks is code. ``copies``: a command in it can be copied, which is
+        for the controller's words alone: a host's may hold any."""
         parts = _CODE.split(text(said))
-        return Markup("").join(self._code(part) if at % 2 else part for at, part in enumerate(parts))
+        return Markup("").join(self._code(part, copies) if at % 2 else part for at, part in enumerate(parts))
 
-    def _code(self, said: str) -> Markup:
+    def _code(self, said: str, copies: bool) -> Markup:
         code = Markup("<code>{}</code>").format(said)
-        return code + Markup(" ") + self.copy(said) if " " in said else code
+        return code + Markup(" ") + self.copy(said) if copies and " " in said else code
 
     def copy(self, said: str) -> Markup:
         """A button that copies it, for the script."""

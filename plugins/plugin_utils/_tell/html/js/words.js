@@ -25,20 +25,20 @@ function word(key, values) {
   return made;
 }
 
-// A text in which what stands between backticks is code, and can be copied where it is a command.
-function marked(said) {
+// A text in which what stands between backticks is code; a command in the controller's own words can be copied.
+function marked(said, copies) {
   return said.split(/`([^`\n]+)`/).flatMap((part, at) => {
     if (at % 2 === 0) return [part];
     const code = make("code", null, part);
-    return part.includes(" ") ? [code, " ", copyButton(part)] : [code];
+    return copies && part.includes(" ") ? [code, " ", copyButton(part)] : [code];
   });
 }
 
 // What is not the page's own, said in the language that is chosen where its Chinese is known.
 function bilingual(said) {
-  if (!chinese.has(said)) return said && make("span", null, ...marked(said));
+  if (!chinese.has(said)) return said && make("span", null, ...marked(said, false));
   const made = make("span", { "data-en": said, "data-zh": chinese.get(said) });
-  made.append(...marked(made.dataset[LANGUAGES[language]]));
+  made.append(...marked(made.dataset[LANGUAGES[language]], false));
   return made;
 }
 
@@ -55,7 +55,7 @@ function translate(root) {
   }
   for (const one of root.querySelectorAll("[data-zh]")) {
     one.dataset.en ??= one.textContent;
-    one.replaceChildren(...marked(one.dataset[LANGUAGES[language]]));
+    one.replaceChildren(...marked(one.dataset[LANGUAGES[language]], "copies" in one.dataset));
   }
   for (const name of SAID) {
     for (const one of root.querySelectorAll(`[data-t-${name}]`)) {

@@ -215,10 +215,24 @@ def test_hosts_of_a_domain_are_folded_as_on_the_terminal_and_copied_as_slurm_rea
     assert "gpu01.cluster.example,gpu02.cluster.example,gpu03.cluster.example" in copied
 
 
-def test_what_stands_between_backticks_is_code_and_a_command_is_copied() -> None:
-    check = runs.check("unknown", cause="`x` is <off>", remedy="try `ssh -v n1`, or `reboot`")
-    html = page.render(runs.run({"n1": runs.judged(check)}))
-    first = html.partition('id="hosts"')[0]
+ABSENT = "host.access.reachable"
+
+
+def remedy(*ids: str) -> str:
+    """The first screen, where checks of a host have a command in their remedy."""
+    checks = [runs.check("unknown", one, cause="`x` is <off>", remedy="try `ssh -v n1`, or `reboot`") for one in ids]
+    return page.render(runs.run({"n1": runs.judged(*checks)})).partition('id="hosts"')[0]
+
+
+@pytest.mark.parametrize("ids", [("ib.port.state",), (ABSENT, ABSENT)])
+def test_no_button_copies_a_command_that_a_host_may_have_written(ids: tuple[str, ...]) -> None:
+    first = remedy(*ids)
+    assert "try <code>ssh -v n1</code>, or" in first
+    assert 'data-copy="ssh' not in first
+
+
+def test_what_stands_between_backticks_is_code_and_a_command_of_ours_is_copied() -> None:
+    first = remedy(ABSENT)
     assert "<code>x</code> is &lt;off&gt;" in first
     button = '<button type="button" class="link copy" hidden data-copy="ssh -v n1">'
     assert f"try <code>ssh -v n1</code> {button}" in first
