@@ -25,7 +25,8 @@ def chinese(said: str) -> str:
     if said in known or len(said) > _LONGEST:
         return known.get(said, "")
     phrase, _joint, rest = said.partition("; ")
-    first, second = (chinese(phrase), chinese(rest)) if rest else ("", "")
+    first = chinese(phrase) if rest else ""
+    second = chinese(rest) if first else ""
     return f"{first}\uff1b{second}" if first and second else _filled(said)
 
 
