@@ -11,10 +11,9 @@ from ansible.utils.display import Display
 
 from . import verdicts
 
-# A row of a table and what begins a block, both with a verdict; a finding.
-_TELLS = re.compile(
-    r"\S.*?(?:  (?=[a-z_]+  )| (?:is|are) (?=.*:$))(ready|degraded|unknown|not_ready)\b.*|  (?:FAIL|UNKNOWN) .*"
-)
+# The verdict in a row of a table, and in what begins a block.
+_ROW = re.compile(r"  (ready|degraded|unknown|not_ready)  ")
+_HEAD = re.compile(r" (?:is|are) (degraded|unknown|not_ready)\b")
 
 
 def show(display: Display, text: str) -> None:
@@ -23,9 +22,13 @@ def show(display: Display, text: str) -> None:
 
     def color(line: str) -> str | None:
         nonlocal above
-        found = _TELLS.fullmatch(line)
-        above = (found and found[1]) or above
-        return str(getattr(constants, verdicts.color(above))) if found else None
+        if line.startswith("  "):
+            told = line.startswith(("  FAIL ", "  UNKNOWN "))
+        else:
+            found = _HEAD.search(line) if line.endswith(":") else _ROW.search(line)
+            told = found is not None
+            above = found[1] if found else above
+        return str(getattr(constants, verdicts.color(above))) if told else None
 
     for shade, lines in itertools.groupby(["", *text.strip("\n").split("\n"), ""], color):
         display.display("\n".join(lines), color=shade)
