@@ -100,7 +100,7 @@ def _base() -> type[CallbackBase]:
 
 def _line(msg: str) -> str:
     several = _SEVERAL.fullmatch(msg)
-    return several[1] + hostlist.brief(several[2].split(", ")) if several else printed(msg)
+    return several[1] + hostlist.shown(several[2].split(", ")) if several else printed(msg)
 
 
 class _Kept:
@@ -121,7 +121,7 @@ class _Kept:
         found = _WELL.fullmatch(msg) if isinstance(msg, str) and not args and named.keys() <= {"color"} else None
         with self._lock:
             if self._names and not (found and (found[1], named) == (self._word, self._how)):
-                self._show(f"{self._word}{hostlist.brief(self._names)}]", **self._how)
+                self._show(f"{self._word}{hostlist.shown(self._names)}]", **self._how)
                 self._names = []
             if found:
                 self._word, self._how = found[1], named
