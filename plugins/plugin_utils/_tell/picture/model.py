@@ -104,7 +104,8 @@ def read(raw: Mapping[str, Any]) -> Fabric:
     known = {node.guid: node for node in sorted(nodes, key=_order) if node.guid}
     links = (_link(as_dict(entry)) for entry in as_list(raw.get("links")))
     # The only fabric of a cluster has no name of its own.
-    name = f"fabric {raw.get('name') or ''}".strip().replace("fabric fabric", "fabric")
+    name = str(raw.get("name") or "")
+    name = name if name.startswith("fabric") else f"fabric {name}".strip()
     return Fabric(name, known, tuple(link for link in links if link.a in known and link.b in known))
 
 
