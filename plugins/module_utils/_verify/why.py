@@ -35,6 +35,8 @@ _NEXT = 3
 # A cause with ten of a log's lines and the next step behind them is shorter; what a stranger wrote need not be.
 _LONGEST_TOLD = 4000
 _NOBODY = "nobody expects"
+# What all ranks of a communicator call it, where the log has it.
+_JOB = re.compile(r"\bcommId (0x[0-9a-f]{1,16})\b")
 # Forms of failures that keep a task from starting.
 _BEFORE_START = ("hook", "runtime", "engine", "launcher")
 
@@ -73,7 +75,7 @@ def job(heard: Heard) -> Job | None:
         # Beside what kept a task from starting, its exit status is no cause.
         times = [(label, replace(each, ends=tuple(end for end in each.ends if not end.bare))) for label, each in times]
     found = slow.answer(times, heard.settings)
-    logs = [texts["nccl_log"] for texts in heard.texts.values() if "nccl_log" in texts]
+    logs = [texts["nccl_log"] for texts in _of_one_job(heard.texts).values() if "nccl_log" in texts]
     if found is None or found.kind != COMMUNICATION_BOUND or not logs:
         return found
     # NCCL's own word comes before any advice on how often to communicate.
@@ -92,7 +94,7 @@ def _over_tcp(told: Mapping[str, Any]) -> bool:
 
 def judged(heard: Heard, expect: Expectations) -> list[Host]:
     """Every host, those of which something is wrong first."""
-    heard.texts = _of_one_job(heard.texts)
+    heard = replace(heard, texts=_of_one_job(heard.texts))
     hosts = [_host(name, texts, expect, _beside(name, heard.texts)) for name, texts in heard.texts.items()]
     hosts += [_host(name, texts, expect, []) for host in hosts for name, texts in _alone(host, heard, expect)]
     return sorted(hosts, key=lambda host: not (host.bad or host.told))
@@ -102,18 +104,22 @@ def _of_one_job(every: Mapping[str, dict[str, str]]) -> dict[str, dict[str, str]
     """The texts with NCCL's logs in one that tell of different ranks of as many: each process wrote its own."""
     found = {name: dict(texts) for name, texts in every.items()}
     logs = [name for name, texts in found.items() if "nccl_log" in texts]
-    first: dict[int, str] = {}
-    known: dict[int, set[int]] = {}
+    jobs: dict[int, tuple[str, set[int], set[str]]] = {}
     for name in logs if len(logs) > 1 else ():
         ranks = names.facts("nccl_log", found[name]["nccl_log"])[0]["ranks"]
         numbers = {rank["rank"] for rank in ranks}
         sizes = {rank["nranks"] for rank in ranks}
         size = sizes.pop() if len(sizes) == 1 else None
-        if size is None or None in numbers or len(numbers) == size or numbers & known.get(size, set()):
+        if size is None or None in numbers or len(numbers) == size:
             continue
-        known.setdefault(size, set()).update(numbers)
-        if first.setdefault(size, name) != name:
-            found[first[size]]["nccl_log"] += "\n" + found[name].pop("nccl_log")
+        ids = set(_JOB.findall(found[name]["nccl_log"]))
+        first, others, known = jobs.setdefault(size, (name, set(), set()))
+        if first != name:
+            if numbers & others or (ids and known and not ids & known):
+                continue
+            found[first]["nccl_log"] += "\n" + found[name].pop("nccl_log")
+        others |= numbers
+        known |= ids
     return {name: texts for name, texts in found.items() if texts}
 
 

@@ -221,8 +221,11 @@ def test_a_log_of_each_process_is_one_of_the_job(capsys: pytest.CaptureFixture[s
     both = log(OFF, hosts=("node1", "node2"))
     one, other = (both[at : at + len(both) // 2] for at in (0, len(both) // 2))
     assert asked(capsys, tmp_path, one, other) == asked(capsys, tmp_path, both)
-    # The same rank twice is of another run.
+    # The same rank twice is of another run, and so is another communicator.
     assert len(checks(one, one)) == 2
+    mark = "nranks 16 cudaDev 0 busId 1000"
+    assert len(checks(one.replace(mark, f"{mark} commId 0xa"), other.replace(mark, f"{mark} commId 0xb"))) == 2
+    assert len(checks(one.replace(mark, f"{mark} commId 0xa"), other.replace(mark, f"{mark} commId 0xa"))) == 1
     assert [check.result for check in checks(one, other)] == [model.FAIL]
 
 
@@ -231,3 +234,6 @@ def test_what_is_no_text_is_called_so(capsys: pytest.CaptureFixture[str], tmp_pa
     file.write_bytes(bytes(range(256)) * 20)
     assert program.main(["why", str(file)]) == 3
     assert capsys.readouterr().err.endswith(": it is no text\n")
+    file.write_bytes(b"\0" * 9000 + log(OFF).encode())
+    assert program.main(["why", str(file)]) == 3
+    assert "NCCL_IB_DISABLE" in capsys.readouterr().out
