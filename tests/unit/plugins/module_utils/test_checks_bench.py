@@ -42,8 +42,7 @@ def the(checks: list[Check], check_id: str) -> Check:
 
 
 @pytest.mark.parametrize(
-    ("rate", "value", "result"),
-    [(100.0, 92.4, PASS), (100.0, 80.0, FAIL), (200.0, 181.0, PASS), (400.0, 359.0, FAIL)],
+    ("rate", "value", "result"), [(100.0, 92.4, PASS), (100.0, 80.0, FAIL), (200.0, 181.0, PASS), (400.0, 359.0, FAIL)]
 )
 def test_the_floor_follows_the_link_rate(rate: float, value: float, result: str) -> None:
     checks = judge(pairs(BW, value, rate=rate))
@@ -122,10 +121,7 @@ def test_what_was_not_measured_is_unknown_with_its_reason(tried: bool) -> None:
         if tried or "n4" not in (one.client, one.server)
     ]
     checks = judge(found)
-    assert results(checks, "fabric.bench.bandwidth") == {
-        **dict.fromkeys(HOSTS[:3], PASS),
-        "n4": UNKNOWN,
-    }
+    assert results(checks, "fabric.bench.bandwidth") == {**dict.fromkeys(HOSTS[:3], PASS), "n4": UNKNOWN}
     said = why if tried else "no pair with this host was measured"
     assert the(checks["n4"], "fabric.bench.bandwidth").cause == said
 
@@ -166,12 +162,7 @@ def test_a_host_that_met_none_but_a_slow_one_is_not_proven_fast() -> None:
         for client, server in (("n1", "n3"), ("n3", "n1"), ("n3", "n2"), ("n2", "n3"))
     ]
     checks = judge([*found, Measure("n2", "n4", RAIL, BW, 396.0, 400.0)])
-    assert results(checks, "fabric.bench.bandwidth") == {
-        "n1": UNKNOWN,
-        "n2": PASS,
-        "n3": FAIL,
-        "n4": PASS,
-    }
+    assert results(checks, "fabric.bench.bandwidth") == {"n1": UNKNOWN, "n2": PASS, "n3": FAIL, "n4": PASS}
     passed = the(checks["n2"], "fabric.bench.bandwidth")
     assert passed.observed == "396 Gb/s (1 pair), apart from 2 pairs with slow hosts"
 
@@ -191,10 +182,7 @@ def test_pairs_that_a_host_spoilt_are_not_made_up_for_by_others(culprit: str) ->
         for one in pairs(BW, 396.0)
     ]
     checks = judge(found)
-    assert results(checks, "fabric.bench.bandwidth") == {
-        **dict.fromkeys(HOSTS[:3], PASS),
-        "n4": UNKNOWN,
-    }
+    assert results(checks, "fabric.bench.bandwidth") == {**dict.fromkeys(HOSTS[:3], PASS), "n4": UNKNOWN}
     spoilt = the(checks["n4"], "fabric.bench.bandwidth")
     assert "it did not end" in spoilt.cause
     assert spoilt.observed == "396 Gb/s (1 pair)"

@@ -311,8 +311,7 @@ def test_another_network_needs_an_rdma_interface_for_roce_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "result"),
-    [("50.0-2ubuntu0.2", FAIL), ("39.0-1", FAIL), ("51.0-1", PASS), ("2510.0.11-1", PASS)],
+    ("version", "result"), [("50.0-2ubuntu0.2", FAIL), ("39.0-1", FAIL), ("51.0-1", PASS), ("2510.0.11-1", PASS)]
 )
 def test_only_releases_that_were_seen_to_fail_are_held_against_an_image(version: str, result: str) -> None:
     described, tree = node("hgx-b300-8")

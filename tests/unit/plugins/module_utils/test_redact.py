@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
-import pytest
+import re
 
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from ansible_collections.ibready.cluster.plugins.module_utils._evidence import redact
 from ansible_collections.ibready.cluster.plugins.module_utils._evidence.redact import MASK, masked
 
 # So far behind a program an option is another's.
@@ -54,6 +58,30 @@ def test_a_secret_is_masked_and_the_rest_stays(text: str, secret: str) -> None:
 )
 def test_what_is_no_secret_stays(text: str) -> None:
     assert masked(text) == text
+
+
+# Of every expression the words without which it is not tried.
+TRIED = [
+    *((words, re.compile(shape)) for words, shape in redact._SHAPES),
+    *((words, line) for words, line, _options in redact._COMMANDS),
+]
+
+
+@pytest.mark.parametrize(("words", "shape"), TRIED, ids=[words for words, _shape in TRIED])
+@settings(suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_what_an_expression_masks_has_a_word_by_which_it_is_tried(
+    words: str, shape: re.Pattern[str], data: st.DataObject
+) -> None:
+    text = data.draw(st.from_regex(shape))
+    assert any(word in redact._low(text) for word in words.split("|"))
+
+
+@pytest.mark.parametrize("behind", ["", "key", "_key", "pw", "_psk"])
+def test_where_the_name_of_a_secret_begins_is_looked_at(behind: str) -> None:
+    for word in {*re.findall("[a-z]+", redact._NAME), "license", "preshared"}:
+        text = f"?{word}{behind}={word}"
+        assert {head.start() for head in redact._HEAD.finditer(text)} <= set(redact._places(text)), text
 
 
 def test_it_takes_linear_time() -> None:

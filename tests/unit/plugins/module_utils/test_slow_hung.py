@@ -106,12 +106,7 @@ def test_from_group_to_group_to_the_root() -> None:
 
 def test_a_circle() -> None:
     """Ranks 0 and 1 began the operations of two communicators in a different order."""
-    found = of(
-        waits(0, 3, group="a"),
-        done(1, 2, group="a"),
-        waits(1, 8, group="b"),
-        done(0, 7, group="b"),
-    )
+    found = of(waits(0, 3, group="a"), done(1, 2, group="a"), waits(1, 8, group="b"), done(0, 7, group="b"))
     assert set(found.guilty) == {"0", "1"}
     assert found.because[0].startswith("Ranks wait for each other in a circle")
 
